@@ -63,8 +63,8 @@ def test_where_nobody_hands_gpus_out_nothing_is_changed(service: Service, more: 
         ({"devices": [-1]}, "devices is no list of whole numbers from 0"),
         ({"devices": [True]}, "devices is no list of whole numbers from 0"),
         ({"devices": [3, 1, 3]}, "devices names one twice"),
-        ({"cpu": -1}, "cpu is no whole number from 0"),
-        ({"cpu": 1.5}, "cpu is no whole number from 0"),
+        ({"cpu": -1}, "cpu is not a whole number from 0"),
+        ({"cpu": 1.5}, "cpu is not a whole number from 0"),
     ],
 )
 def test_an_order_that_hands_out_nonsense_is_refused(service: Service, more: dict[str, Any], detail: str) -> None:

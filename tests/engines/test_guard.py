@@ -114,7 +114,9 @@ def test_a_guard_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     guard.open()
     guard.started(1, MARK)
     guard.close()
-    assert told == ["tasks will go on if this process is killed, nothing can watch over it: No such file or directory"]
+    assert told == [
+        "if this process is killed, its tasks continue, because no guard could be started: No such file or directory"
+    ]
 
 
 def test_the_guard_starts_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

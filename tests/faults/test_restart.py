@@ -62,7 +62,7 @@ def test_a_newer_plan_file_is_taken_at_the_restart_and_an_older_one_is_not(open_
     house.plan.write_text(plan("{slots: 7}"))
     house.again(signal.SIGTERM)
     assert house.client.plan().version == 2
-    assert f"plan 2 is in force: {house.plan} is not as it was" in house.said
+    assert f"plan 2 is in force: {house.plan} has changed" in house.said
     assert house.host("-").document["resource_groups"] == {"compute": 7}
     house.client.apply_plan(plan("{slots: 9}"), seen=2)
     house.again()

@@ -125,11 +125,11 @@ def test_a_part_that_is_missing_or_broken_is_named(tmp_path: Path) -> None:
         for line in lines()[:3]:
             write(line)
     (tmp_path / "events-0002.jsonl").unlink()
-    with pytest.raises(InputError, match=r"events-0002\.jsonl: the part is not there"):
+    with pytest.raises(InputError, match=r"events-0002\.jsonl: the part is missing"):
         list(read_events(tmp_path))
     pytest.importorskip("polars", reason="Parquet needs the extra `sim`")
     (tmp_path / "events-0002.parquet").write_bytes(b"none")
-    with pytest.raises(InputError, match=r"events-0002\.parquet: there is no part of an event log"):
+    with pytest.raises(InputError, match=r"events-0002\.parquet: this is not a part of an event log"):
         list(read_events(tmp_path))
 
 

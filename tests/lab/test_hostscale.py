@@ -110,7 +110,7 @@ def test_where_it_means_nothing_it_is_refused(folder: Path) -> None:
     text = text_of(scale={"hosts": 2})
     (folder / "s.yaml").write_text(text)
     plan = parse_scenario(text_of(), "s.yaml", folder).scenes["plan"].plan
-    with pytest.raises(InputError, match="plans that are held against each other"):
+    with pytest.raises(InputError, match="compared plans are used as they are"):
         standing_at(folder / "s.yaml", plan, "10s")
     record = yaml.safe_dump(
         {"fairhold_scenario": 1, "plan": "plan.yaml", "record": "story.jsonl", "scale": {"hosts": 2}}

@@ -253,7 +253,7 @@ def test_what_cannot_be_asked_is_told(tmp_path: Path, consumer: str, wait: str, 
 
 
 def test_a_consumer_is_a_path(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no path"):
+    with pytest.raises(UsageError, match="is not a path"):
         asked(tmp_path, "A")
 
 

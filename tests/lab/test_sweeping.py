@@ -84,7 +84,7 @@ def test_what_says_nothing_to_vary_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["gpu:slots=3", "compute:hosts=3"])
 def test_a_place_that_is_not_there_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is no place"):
+    with pytest.raises(InputError, match="is not a setting"):
         varied(DOCUMENT, [parse_variation(text)], (3,))
 
 

@@ -119,12 +119,12 @@ def test_that_there_is_no_room_is_told_once_in_the_log(
             office.end(first)
             office.end(second)
             assert [record.message for record in caplog.records] == [
-                "there is no room on the disk: nothing is accepted, and nothing starts, until there is"
+                "the disk is full: nothing is accepted or started until there is space"
             ]
         office.desk.round([])
         office.desk.round([])
     assert [record.message for record in caplog.records][1:] == [
-        "there is room on the disk again: what was decided meanwhile is written, and work goes on"
+        "the disk has space again: pending decisions are written, and work continues"
     ]
 
 

@@ -55,7 +55,7 @@ def test_a_plan_that_was_applied_meanwhile_stays_and_the_line_says_how_to_apply_
         assert line.startswith("plan 2 is in force, which ann applied at 20")
         assert "Z (two\\nmore); " in line
         assert line.endswith(
-            f"/my plan.yaml says something else and is as it was at the last start; "
+            f"/my plan.yaml differs and has not changed since the last start; "
             f"to put it in force: fairhold plan apply '{tmp_path}/my plan.yaml'"
         )
 
@@ -64,8 +64,8 @@ def test_a_changed_file_takes_the_place_of_what_was_applied(tmp_path: Path) -> N
     start(tmp_path, PLAN, apply(MORE))
     (line,), version = start(tmp_path, MORE.replace("slots: 8", "slots: 9"))
     assert version == 3
-    assert line.startswith(f"plan 3 is in force: {tmp_path}/my plan.yaml is not as it was at the last start; ")
-    assert "it takes the place of plan 2, which ann applied at" in line
+    assert line.startswith(f"plan 3 is in force: {tmp_path}/my plan.yaml has changed since the last start; ")
+    assert "it replaces plan 2, which ann applied at" in line
 
 
 def test_a_plan_for_a_time_says_until_when(tmp_path: Path) -> None:

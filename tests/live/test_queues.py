@@ -162,7 +162,7 @@ def test_it_is_the_same_after_a_restart_and_when_it_is_over(play: Play) -> None:
 
 def test_what_could_never_run_is_refused(play: Play) -> None:
     """R-SERVE-2: never above a limit, and for good only within what is deserved, at every level."""
-    what = "and what is not preemptible runs only within what is deserved [never-fits]"
+    what = "and non-preemptible work runs only within what is deserved [never-fits]"
     assert refusal(play, "/A/a1", unit=(("gpu", "3"),), preemptible=False) == (
         f"one unit can never start: `/A/a1` deserves 2 of `gpu`, {what}"
     )
@@ -176,7 +176,7 @@ def test_what_could_never_run_is_refused(play: Play) -> None:
         "7 at once can never start: the `limit` of `/B` has room for 6 such units [never-fits]"
     )
     assert refusal(play, "/C", preemptible=False) == (
-        "`preemptible` is false, and its consumer is no queue of `fair_share` [no-queue]"
+        "`preemptible` is false, and its consumer is not a queue of `fair_share` [no-queue]"
     )
     waits = ask(play, "/A/a1", 3, preemptible=False)
     assert running(play) == {waits: 2}

@@ -65,7 +65,7 @@ def test_lines_and_summary_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixtur
     notice = next(at for at, line in enumerate(lines) if " notice     b[" in line)
     reclaimed = next(at for at, line in enumerate(lines) if " reclaimed  b[" in line)
     assert notice < reclaimed
-    assert lines[reclaimed].endswith("  /B  (in time; waits again, in front)")
+    assert lines[reclaimed].endswith("  /B  (in time; back at the front of the queue)")
     table = {line.split()[0]: line.split()[1:7] for line in lines if line.startswith("/")}
     # owned, finished, failed, peak borrowed, peak lent, reclaimed
     assert table == {"/A": ["1", "1", "0", "0", "1", "0"], "/B": ["1", "4", "0", "1", "0", "1"]}
@@ -80,7 +80,7 @@ def test_what_does_not_give_way_is_reclaimed_at_its_deadline(
     case = borrowing(tmp_path, DEAF, "300ms")
     assert run_jobs(case.plan, case.jobs, case.output) == 0
     assert " reclaimed  b[" in (out := capsys.readouterr().out)
-    assert "; waits again, in front)" in out
+    assert "; back at the front of the queue)" in out
 
 
 def test_what_ends_under_notice_with_its_work_done_has_finished(
@@ -144,7 +144,7 @@ def test_what_can_never_run_is_said(
     case = Case(tmp_path, plan_document(slots, consumers), jobs)
     assert run_jobs(case.plan, case.jobs, case.output) == 1
     told = capsys.readouterr()
-    assert "what waits can never run" in told.err
+    assert "the waiting tasks can never run" in told.err
     assert f"not done: job b of /B, 2 of 2 tasks: {why}" in told.err
     assert ("1 task finished" if slots else "0 tasks finished") in told.out
 

@@ -31,12 +31,12 @@ def test_a_key_that_stands_twice_is_refused_wherever_there_is_a_body(bank: Bank)
         body = b'{"reason": "a", "x\\u0007": {"b": 1, "a": 1, "b": 2}}'
         fault = bank._ask(method, path, 422, content=body, headers=JSON | {"If-Match": '"1"'})["faults"][0]
         assert fault["code"] == "duplicate-key", path
-        assert fault["what"] == "the key `b` stands twice in one mapping of the body"
+        assert fault["what"] == "the key `b` appears twice in one mapping of the body"
 
 
 def test_a_body_that_is_no_json_is_still_told_with_its_place(bank: Bank) -> None:
     answer = bank._ask("POST", "/jobs", 400, content=b'{"a": 1,}', headers=JSON)
-    assert (answer["code"], answer["faults"][0]["what"]) == ("json-syntax", "the body is no JSON, at character 8")
+    assert (answer["code"], answer["faults"][0]["what"]) == ("json-syntax", "the body is not JSON, at character 8")
 
 
 def test_how_many_tasks_a_job_may_have_is_one_limit(bank: Bank) -> None:
@@ -93,7 +93,7 @@ def test_a_check_with_a_key_that_was_used_is_one_of_that_job(bank: Bank) -> None
         ("/Reserch", "did you mean `/Research`?"),
         ("/Trading/Risc", "did you mean `/Trading/Risk`?"),
         ("/Trading", "name a leaf below it, as `/Trading/Risk`, `/Trading/FX`"),
-        ("/Zzz", "name a consumer without consumers below it"),
+        ("/Zzz", "name a leaf"),
     ],
 )
 def test_a_refused_consumer_comes_with_the_one_that_was_meant(bank: Bank, path: str, mend: str) -> None:

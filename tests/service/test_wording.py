@@ -102,7 +102,7 @@ def test_titles_fit_files_and_requests() -> None:
     [
         ("", JSON, "missing-key", "the body is missing"),
         ('{"consumer": "/Research", "argv": ["true"]}', {"Content-Type": "text/plain"}, "wrong-type", "`text/plain`"),
-        ("{", JSON, "json-syntax", "the body is no JSON, at character 1"),
+        ("{", JSON, "json-syntax", "the body is not JSON, at character 1"),
         ("[]", JSON, "wrong-type", "expected a mapping"),
     ],
 )

@@ -66,7 +66,7 @@ def test_no_room_for_a_backup_names_the_place_of_the_backup(tmp_path: Path) -> N
     words = ["store", "backup", str(tmp_path / "small" / "copy"), "--state", str(tmp_path / "first")]
     command = [sys.executable, "-c", program, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = f"{tmp_path / 'small'}: there is no room here for the copy, and none was made [store-full]\n"
+    said = f"{tmp_path / 'small'}: the disk is full: no copy was made [store-full]\n"
     assert (done.returncode, done.stderr) == (3, said)
     assert list((tmp_path / "small").iterdir()) == []
 

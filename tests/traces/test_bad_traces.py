@@ -43,10 +43,10 @@ consumers: [{match: {who: a|b}, to: "/{who}"}]
         ("1,99999999999,a,1,0", "trace-absurd", "`duration` is beyond all sense in 1 line: 3 (`99999999999`)"),
         ("1,60,a,0,0", "trace-absurd", "`tasks` is beyond all sense in 1 line: 3 (`0`)"),
         ("1,60,a,-2,0", "trace-negative", "`tasks` is below 0 in 1 line: 3 (`-2`)"),
-        ("1,60,a,1.5,0", "trace-number", "`tasks` is no number in 1 line: 3 (`1.5`)"),
+        ("1,60,a,1.5,0", "trace-number", "`tasks` is not a number in 1 line: 3 (`1.5`)"),
         ("1,60,a,9999999,0", "trace-absurd", "`tasks` is beyond all sense in 1 line: 3 (`9999999`)"),
-        ("1,60,a,1,x", "trace-number", "`priority` is no number in 1 line: 3 (`x`)"),
-        ("1,60,c,1,0", "trace-consumer", "no rule leads to a consumer in 1 line: 3 (`who: c`)"),
+        ("1,60,a,1,x", "trace-number", "`priority` is not a number in 1 line: 3 (`x`)"),
+        ("1,60,c,1,0", "trace-consumer", "no rule matches in 1 line: 3 (`who: c`)"),
         ("1,60,a,1", "trace-fields", "there are not 5 values in 1 line: 3 (`4`)"),
     ],
 )
@@ -65,7 +65,7 @@ def test_rows_of_one_kind_are_one_fault_with_the_first_lines(tmp_path: Path) -> 
     (tmp_path / "j.csv").write_text(HEAD + "1,-1,a,1,0\n" * 5 + "\n" + "1,2,c,1,0\n")
     first, second = faults_of(SECTION, tmp_path)
     assert first.what == "`duration` is below 0 in 5 lines: 2 (`-1`), 3 (`-1`), 4 (`-1`), …"
-    assert second.what == "no rule leads to a consumer in 1 line: 8 (`who: c`)"
+    assert second.what == "no rule matches in 1 line: 8 (`who: c`)"
 
 
 def test_lines_are_right_behind_quoted_line_ends(tmp_path: Path) -> None:

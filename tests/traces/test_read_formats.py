@@ -66,7 +66,7 @@ def test_sacct_counts_cpus(tmp_path: Path) -> None:
         ("7_1", NINE, "/bio", 8, 86_401 * SECOND),
         ("7_2", NINE, "/bio", 1, 90 * SECOND),
     ]
-    assert findings.passed == {"step of a job": 1, "never began": 2, "earlier try of a job": 1}
+    assert findings.passed == {"step of a job": 1, "never began": 2, "earlier attempt of a job": 1}
 
 
 def test_sacct_counts_nodes_with_what_they_had(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_pods(tmp_path: Path) -> None:
     assert list(workload.priority) == [0, 100]
     assert list(workload.preemptible) == [1, 0]
     assert workload.units == ((("cpu", "0.75"), ("memory", "1.5"), ("gpu", "1")), (("cpu", "2"),))
-    assert findings.passed == {"neither pod nor pod group": 1}
+    assert findings.passed == {"neither a pod nor a pod group": 1}
 
 
 ROWS = [

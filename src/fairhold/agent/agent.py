@@ -179,7 +179,7 @@ class Agent:
                 try:
                     self._obey(message)
                 except (KeyError, TypeError, ValueError, OverflowError) as error:
-                    log(f"a message {message.get('type')!r} that cannot be understood: {error!r}")
+                    log(f"a message {message.get('type')!r} that is not understood: {error!r}")
         finally:
             self._fork()
             attempts.let_signals_in()
@@ -202,7 +202,7 @@ class Agent:
             self._welcome(message)
         elif kind == "unplanned" and not self._is_unplanned:
             self._is_unplanned = True
-            log(f"the plan has no host {self._host}: nothing is started here before it has; --host says the name")
+            log(f"the plan has no host {self._host}: nothing is started here until it has one; --host sets the name")
 
     def _start(self, message: dict[str, Any]) -> None:
         attempt = message["attempt"]

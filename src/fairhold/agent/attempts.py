@@ -305,7 +305,7 @@ class Attempts:
         elif not sweep(held.token, life, group, self._alive()):
             return
         elif stage == "order":
-            record = exit_record("refused", "supervisor lost before it started the command")
+            record = exit_record("refused", "the supervisor was lost before it started the command")
         else:
             record = exit_record("supervisor_lost", "its supervisor was killed or crashed")
         record["started"] = life.get("started", 0) or min(record["ended"], time.time_ns() // 1000)

@@ -20,7 +20,9 @@ PATIENCE = 10.0
 """Seconds that the service may take to answer a new connection."""
 _PORTION = 64 * 1024
 """Bytes that are received at once; room for much more than this is mapped anew for every message."""
-_NO_WELCOME = "the service says no: another secret, or another agent with the name of this host; its log tells"
+_NO_WELCOME = (
+    "the service refused: the secret differs, or another agent has the name of this host; see the service's log"
+)
 _UNACKNOWLEDGED = 20_000
 """Milliseconds after which a TCP connection whose peer acknowledges nothing is broken."""
 
@@ -36,7 +38,7 @@ class Address:
         elif kind == "tcp" and host and port.isdecimal():
             self.path, self.host, self.port = "", host.strip("[]"), int(port)
         else:
-            raise ValueError(f"{text} is no address: unix:PATH or tcp:HOST:PORT")
+            raise ValueError(f"{text} is not an address: unix:PATH or tcp:HOST:PORT")
         self.text = text
 
     def connect(self) -> socket.socket:
@@ -111,7 +113,7 @@ class Link:
         """End the connection; the next one comes after a pause."""
         if not self.is_welcome and why != self._told:
             self._told = why
-            self._complain(f"no connection to {self._address.text}: {why}; it is tried again")
+            self._complain(f"no connection to {self._address.text}: {why}; trying again")
         if self._socket:
             with suppress(OSError):
                 self._poll.unregister(self._socket)

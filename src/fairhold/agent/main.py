@@ -116,7 +116,7 @@ class _Room:
                     raise
             if not self._is_told:
                 self._is_told = True
-                log(f"there is no room to write to {self._directory}; the agent starts as soon as there is")
+                log(f"the disk is full: cannot write to {self._directory}; the agent starts when there is space")
             time.sleep(_LOOK)
 
 

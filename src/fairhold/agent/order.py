@@ -113,7 +113,7 @@ def _whole(message: Mapping[str, Any], name: str, least: int, default: int | Non
     if value is None:
         value = least if default is None else default
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} is no whole number from {least}")
+        raise ValueError(f"{name} is not a whole number from {least}")
     return value
 
 
@@ -132,7 +132,7 @@ def _devices(message: Mapping[str, Any]) -> tuple[int, ...] | None:
 def _seconds(message: Mapping[str, Any], name: str) -> float:
     value = message.get(name) or 0
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
-        raise ValueError(f"{name} is no number of seconds")
+        raise ValueError(f"{name} is not a number of seconds")
     return float(value)
 
 

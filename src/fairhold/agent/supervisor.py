@@ -258,7 +258,7 @@ class Supervisor:
         used = (used + shared) * _PAGE
         self._peak = max(self._peak, used)
         if used > self._order.memory:
-            self._force("memory", f"it used {used} bytes, {self._order.memory} are its limit")
+            self._force("memory", f"it used {used} bytes, more than its limit of {self._order.memory}")
             self._clear()
 
     def _write_reclaim_file(self, order: dict[str, Any]) -> None:

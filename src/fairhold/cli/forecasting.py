@@ -117,7 +117,7 @@ def coverage_words(found: Document | None) -> str:
         f"{found[name]['covered']} of {found[name]['told']} began by the {name} told "
         f"({found[name]['share'] / 10_000:.1f} %)"
         if found[name]["told"]
-        else f"no {name} told can be held against what came"
+        else f"no {name} told can be compared with what happened"
         for name in ("p50", "p90")
     ]
     told, instants = count(found["forecasts"], "forecast"), count(found["instants"], "instant")

@@ -80,7 +80,9 @@ def _call() -> int:
         tell(str(_unusable(error)))
         status = _FAILED
     except UnicodeEncodeError as error:
-        tell(str(Fault("not-text", f"`{printable(str(error.object))}` is no Unicode text", "use names that are UTF-8")))
+        tell(
+            str(Fault("not-text", f"`{printable(str(error.object))}` is not Unicode text", "use names that are UTF-8"))
+        )
         status = UsageError.exit_code
     return status if isinstance(status, int) else 0
 

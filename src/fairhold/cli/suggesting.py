@@ -95,7 +95,7 @@ def _asked(consumer: str, wait: str) -> Expectation:
     if statistic == "count":
         raise InputError([Fault("expectation", "`count` is no wait", "write it as `p95 < 60s`", ("--wait",))])
     if any(each in consumer for each in "() ") or not consumer.startswith("/"):
-        raise UsageError(f"--consumer: `{shown(consumer)}` is no path; write it as /Trading/Risk")
+        raise UsageError(f"--consumer: `{shown(consumer)}` is not a path; write it as /Trading/Risk")
     return parse_expectation(f"wait.{statistic}({consumer}) {sign} {bound}")
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _SERVICE_AT_FAULT = frozenset({401, 403, 429})
 """Nothing is wrong with what was asked: somebody else may ask it, or later."""
-_SET_IT = "set FAIRHOLD_TOKEN to what is in the file `token` of the service's state directory"
-_LOOK = "look whether the address is that of a service"
+_SET_IT = "set FAIRHOLD_TOKEN to the content of the file `token` of the service's state directory"
+_LOOK = "check that the address is that of a fairhold service"
 _NO_NAMES = ("unknown-word", "unknown-key")
 _LONGEST = 200
 
@@ -57,7 +57,7 @@ class ServiceMissing(ServiceError):  # noqa: N818 - it says what has happened
 class ConnectionLost(ServiceError):  # noqa: N818 - it says what has happened
     """The connection broke after something was asked, which may have happened."""
 
-    def __init__(self, what: str, mend: str = "look whether it has happened, before you ask again") -> None:
+    def __init__(self, what: str, mend: str = "check whether it was done, before you send it again") -> None:
         super().__init__([Fault("connection-lost", what, mend)])
 
 
@@ -78,7 +78,7 @@ class Refused(InputError):  # noqa: N818 - it says what has happened
 
 def strange(error: Exception) -> ServiceError:
     """The error that a good answer is in which something is missing."""
-    what = f"an answer that no fairhold service gives: {type(error).__name__} at {error}"
+    what = f"not an answer of a fairhold service: {type(error).__name__} at {error}"
     return ServiceError([Fault("not-a-service", what, _LOOK)])
 
 

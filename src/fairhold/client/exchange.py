@@ -154,7 +154,7 @@ def exchange(asked: Request, *, patience: float = PATIENCE, is_known: bool = Fal
 
 
 def _not_back() -> ConnectionLost:
-    return ConnectionLost("the connection broke, and the service does not come back")
+    return ConnectionLost("the connection broke, and the service did not come back")
 
 
 def ask(asked: Request, *, patience: float = PATIENCE, is_known: bool = False) -> Steps[Document]:

@@ -73,7 +73,7 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
     if named and not secret:
         secret = _token_of_same(target, environ)
     elif not (secret.isascii() and secret.isprintable()):
-        raise UsageError(f"{TOKEN} is no token: it has other characters than a token has")
+        raise UsageError(f"{TOKEN} is not a token: it has characters that no token has")
     return target._replace(token=secret or target.token, certificates=environ.get(CERTIFICATES, ""))
 
 
@@ -88,7 +88,9 @@ def _named(text: str) -> Target:
         is_good = False
         parts = urlsplit("")
     if not is_good or parts.path not in {"", "/"} or parts.query or parts.username:
-        raise UsageError(f"`{printable(text)}` is no service; write http://HOST:PORT, https://HOST:PORT or unix:PATH")
+        raise UsageError(
+            f"`{printable(text)}` is not a service address; write http://HOST:PORT, https://HOST:PORT or unix:PATH"
+        )
     return Target(f"{parts.scheme}://{parts.netloc}")
 
 

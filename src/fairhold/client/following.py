@@ -115,4 +115,4 @@ def _meant(error: httpx.HTTPError | ServiceError, name: str) -> ServiceError:
 
 def _ended(name: str) -> ServiceError:
     """A stream ends where the service does."""
-    return ConnectionLost(f"the stream of events of {name} has ended, and does not go on", "look whether it runs")
+    return ConnectionLost(f"the stream of events of {name} has ended, and does not resume", "check whether it runs")

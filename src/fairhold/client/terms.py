@@ -74,7 +74,7 @@ def job_terms(
     terms["environment"] = dict(own_environment() if environment is None else environment)
     terms["directory"] = _directory(directory)
     if not isinstance(stdin, bytes):
-        raise ArgumentError([Fault("wrong-type", "`stdin` is no bytes", "write text.encode()", ("stdin",))])
+        raise ArgumentError([Fault("wrong-type", "`stdin` is not bytes", "write text.encode()", ("stdin",))])
     if stdin:
         terms["stdin"] = b64encode(stdin).decode()
     terms |= {name: value for name, value in others.items() if value != _DEFAULTS[name]}
@@ -86,14 +86,14 @@ def _directory(given: str | os.PathLike[str] | None) -> str:
     try:
         return str(Path.cwd() if given is None else Path(given).absolute())
     except FileNotFoundError:
-        what = "the directory that this works in is not there any more"
+        what = "the working directory no longer exists"
         raise ArgumentError([Fault("cannot-read", what, "change into another one", ("directory",))]) from None
 
 
 def check_key(key: str) -> None:
     """Raises ArgumentError for a key that cannot be sent, or that the service refuses in words of HTTP."""
     if not _KEY.fullmatch(key):
-        what = f"a key is 1 to {_LONGEST_KEY} characters of ASCII that can be seen, without blanks"
+        what = f"a key is 1 to {_LONGEST_KEY} printable ASCII characters without spaces"
         raise ArgumentError([Fault("name", what, "write it so", ("key",))])
 
 
@@ -107,7 +107,7 @@ def _words(argv: Sequence[str]) -> list[str]:
     """A command word by word; a string alone is a sequence of its letters, and never meant."""
     words = [] if isinstance(argv, str | bytes) else list(argv)
     if not words:
-        what = "the command is empty" if argv in ([], ()) else "the command is no list of words"
+        what = "the command is empty" if argv in ([], ()) else "the command is not a list of words"
         raise ArgumentError([Fault("wrong-type", what, 'give a list, as ["echo", "hello"]', ("argv",))])
     for at, word in enumerate(words):
         if not isinstance(word, str):
@@ -117,7 +117,7 @@ def _words(argv: Sequence[str]) -> list[str]:
 
 
 def own_environment() -> dict[str, str]:
-    """The caller's variables: without the token of the service, and without what is no Unicode text."""
+    """The caller's variables: without the token of the service, and without what is not Unicode text."""
     return {name: value for name, value in os.environ.items() if name != TOKEN and _is_text(name) and _is_text(value)}
 
 
@@ -154,4 +154,4 @@ def _refuse_bytes(terms: Document) -> None:
             if not _is_text(text):
                 shown = text.encode(errors="backslashreplace").decode()
                 mend = "use names of files that are UTF-8"
-                raise ArgumentError([Fault("not-text", f"`{shown}` is no Unicode text", mend, (name,))])
+                raise ArgumentError([Fault("not-text", f"`{shown}` is not Unicode text", mend, (name,))])

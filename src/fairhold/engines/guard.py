@@ -58,7 +58,9 @@ class Guard:
             )
             os.set_blocking(self._pipe(self._process).fileno(), False)
         except OSError as error:
-            self._complain(f"tasks will go on if this process is killed, nothing can watch over it: {error.strerror}")
+            self._complain(
+                f"if this process is killed, its tasks continue, because no guard could be started: {error.strerror}"
+            )
 
     def starting(self, mark: bytes) -> None:
         """An attempt is about to start: the next word is that it runs, or that it could not be started."""

@@ -105,11 +105,11 @@ def backtest(
                     count[0] += 1
                     count[1] += began is not None and began <= told
     if not made:
-        what = "no job waits at any of the instants, so that there is nothing to forecast"
-        raise InputError([Fault("backtest-empty", what, "take a record of a busier time, or more instants")])
+        what = "no job waits at any of the instants, so there is nothing to forecast"
+        raise InputError([Fault("backtest-empty", what, "use a record of a busier time, or more instants")])
     if not any(told for told, _ in counts.values()):
-        what = f"none of {made:,} forecasts can be held against what came"
-        raise InputError([Fault("backtest-empty", what, "take a longer record, or look further by `--ahead`")])
+        what = f"none of {made:,} forecasts can be compared with what happened"
+        raise InputError([Fault("backtest-empty", what, "use a longer record, or a longer `--ahead`")])
     shares = {f"p{percent}": _share(*count) for percent, count in counts.items()}
     head = {"at": format_instant(story.end), "instants": looked, "forecasts": made, "draws": draws, "seed": seed}
     return {**head, **shares}

@@ -64,8 +64,8 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
     scene = next(iter(scenario.scenes.values()))
     report = Report(parse_document(text, str(path)))
     if isinstance(top := report.document.value, dict) and "scale" in top:
-        what = "the scenario scales the hosts of its plans, and plans that are held against each other are as they are"
-        report.fault("not-supported-yet", what, "leave it out, or write plans of so many hosts", ("scale",))
+        what = "the scenario scales the hosts of its plans, and compared plans are used as they are"
+        report.fault("not-supported-yet", what, "leave it out, or write plans with the scaled hosts", ("scale",))
     instant = moment(report, at, ("--at",), scene.start)
     report.settle()
     is_replay = scene.is_replay and scene.plan == plan
@@ -73,7 +73,7 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
     simulation.run()
     cluster = simulation.live.cluster
     if not cluster.jobs:
-        what = f"at `{at}` nothing of the scenario runs or waits"
+        what = f"no job of the scenario runs or waits at `{at}`"
         raise InputError([Fault("out-of-range", what, "choose another instant", ("--at",))])
     length = dict(zip(scene.workload.name, scene.workload.duration, strict=True))
     courses = None if scene.story is None else Courses(scene.story)

@@ -72,7 +72,7 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[Story, Docume
         raise damaged(str(path), "the record is empty")
     head = _guarded(path, 1, lambda: dict(json.loads(rows[0])))
     if head.get("fairhold_record") != VERSION:
-        what = f"`fairhold_record` is {head.get('fairhold_record')!r}, and this Fairhold reads {VERSION}"
+        what = f"`fairhold_record` is {head.get('fairhold_record')!r}, and this version of Fairhold reads {VERSION}"
         raise InputError([Fault("record-version", what, "record it again", file=str(path), line=1)])
     lines: list[Line] = []
     for number, row in enumerate(rows[1:], 2):
@@ -82,7 +82,7 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[Story, Docume
         lines.append(line)
     if head.get("lines", len(lines)) != len(lines):
         what = f"`lines` says that {shown(head['lines'])} lines follow, and there are {len(lines)}"
-        mend = "restore it, or record it again; where lines were changed by hand, say how many there are"
+        mend = "restore it, or record it again; if you changed lines by hand, correct the number"
         raise InputError([Fault("record-damaged", what, mend, file=str(path), line=1)])
     state = head.get("state")
     document = None if state is None else _guarded(path, 1, lambda: json.loads((path.parent / state).read_text()))

@@ -75,7 +75,7 @@ def read_events(folder: Path) -> Iterator[str]:
         path = _part(folder, number, form)
         if number != expected:
             missing = str(_part(folder, expected, form))
-            raise InputError([Fault("cannot-read", "the part is not there", "restore it", file=missing)])
+            raise InputError([Fault("cannot-read", "the part is missing", "restore it", file=missing)])
         yield from _lines_of(path)
 
 
@@ -171,7 +171,7 @@ def _lines_of(path: Path) -> Iterator[str]:
     try:
         frame = pl.read_parquet(path, columns=["instant", "event", "body"])
     except (pl.exceptions.PolarsError, OSError) as error:
-        what = f"there is no part of an event log: {str(error).splitlines()[0]}"
+        what = f"this is not a part of an event log: {str(error).splitlines()[0]}"
         raise InputError([Fault("cannot-read", what, "restore it", file=str(path))]) from error
     for instant, event, body in frame.iter_rows():
         yield f'[{instant},"{event}",{body}]\n' if body else f'[{instant},"{event}"]\n'

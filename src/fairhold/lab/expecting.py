@@ -94,7 +94,7 @@ def parse_expectation(text: str) -> Expectation:
     """Read one; raises InputError."""
     match = _SHAPE.fullmatch(text)
     if match is None:
-        raise _fault(f"`{shown(text)}` is no expectation", _EXAMPLE)
+        raise _fault(f"`{shown(text)}` is not an expectation", _EXAMPLE)
     what, statistic, path, sign, bound = match.groups()
     known = (*SPREADS, "longest", *COUNTS, *SUMS, *PARTS)
     if what in RENAMED:
@@ -102,16 +102,16 @@ def parse_expectation(text: str) -> Expectation:
             f"`{what}` is called `{RENAMED[what]}` now", f"write `{text.strip().replace(what, RENAMED[what], 1)}`"
         )
     if what not in known:
-        raise _fault(f"nothing is measured that is called `{shown(what)}`", f"use {listed(known)}")
+        raise _fault(f"there is no measure `{shown(what)}`", f"use {listed(known)}")
     if (what in SPREADS) != bool(statistic) or (statistic and statistic not in STATISTICS):
         if what not in SPREADS:
             raise _fault(f"`{what}` is one number", f"write `{what}({path})`")
-        raise _fault(f"`{what}` is many numbers", f"say which: {listed(f'{what}.{each}' for each in STATISTICS)}")
+        raise _fault(f"`{what}` is many numbers", f"write one of {listed(f'{what}.{each}' for each in STATISTICS)}")
     if what in PARTS and path != "/":
-        raise _fault(f"`{what}` is of all together", f"write `{what}(/)`")
+        raise _fault(f"`{what}` is of the whole cluster", f"write `{what}(/)`")
     number = _bound(what, statistic, bound)
     if number is None:
-        raise _fault(f"`{shown(bound)}` is no bound for `{what}`", _MENDS.get(what, "write a whole number"))
+        raise _fault(f"`{shown(bound)}` is not a bound for `{what}`", _MENDS.get(what, "write a whole number"))
     return Expectation(text.strip(), what, statistic or "", path, sign, number)
 
 

@@ -47,12 +47,12 @@ def refuse_no_time(report: Report, scaling: Scaling, start: int | None, end: Mom
     if scaling.begin is not None or scaling.time != 1:
         return  # jobs come at other times than their trace says
     if start is not None and scaling.until is not None and start >= scaling.until:
-        what = "no job is played: `start` is not before `workload.until`"
+        what = "no job is simulated: `start` is not before `workload.until`"
         report.fault("out-of-range", what, "write an earlier instant", ("start",))
     if end is None or scaling.start is None or (end.is_after and start is None):
         return
     if end.at(start or 0) <= scaling.start + (warm_up if start is None else 0):
-        what = "the scenario ends before anything is measured: its jobs come from `workload.from` on"
+        what = "the scenario ends before the measured time starts: its jobs come from `workload.from` on"
         report.fault("out-of-range", what, "set a later `end`", ("end",))
 
 
@@ -67,11 +67,11 @@ def refuse_no_jobs(report: Report, workload: Workload, start: int, begin: int, e
         return
     first, last = workload.submit[0], workload.submit[-1]
     if last < start or (end is not None and first >= end):
-        what = f"no job is played: they come from {format_instant(first)} to {format_instant(last)}"
+        what = f"no job is simulated: they come from {format_instant(first)} to {format_instant(last)}"
         place = ("start",) if last < start else ("end",)
         report.fault("out-of-range", what, f"set another `{place[0]}`, or `workload.begin`", place)
     elif end is None and last < begin:
-        what = f"nothing is measured: the last job comes at {format_instant(last)}, before the warm-up is over"
+        what = f"nothing is measured: the last job is submitted at {format_instant(last)}, before the warm-up ends"
         report.fault("out-of-range", what, "write a shorter `warm_up`, or set `end`", ("warm_up",))
 
 
@@ -98,6 +98,6 @@ def _mend(file: Path) -> str:
     except (OSError, ValueError):
         return "name a file; names start at the folder of the scenario"
     if file.name in there:
-        return "let it be read by who runs this"
+        return "give yourself permission to read it"
     close = get_close_matches(file.name, there, n=1)
     return f"did you mean `{shown(close[0])}`?" if close else "name a file; names start at the folder of the scenario"

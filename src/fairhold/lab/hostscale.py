@@ -54,7 +54,7 @@ class HostScale:
         """Refuse factors of groups that not every plan has."""
         for group in dict(self.factors):
             if group and not all(group in plan.resource_groups for plan in plans):
-                what = f"`{shown(group)}` is no resource group of every plan"
+                what = f"`{shown(group)}` is not a resource group of all plans"
                 report.fault("unknown-resource-group", what, "name one that is", (*PLACE, group))
 
     def place(self, group: str) -> Place:
@@ -99,13 +99,13 @@ def read_scaled_plan(path: Path, scale: HostScale) -> Plan:
     try:
         return parse_plan(other, str(path), places=True)[0]
     except InputError as error:  # its lines are those of a text that nobody has written
-        what = f"with its hosts scaled, `{shown(str(path))}` has a fault: {error.faults[0].what}"
-        mend = "choose another factor, or write a plan of its own for so many hosts"
+        what = f"after scaling its hosts, `{shown(str(path))}` has a fault: {error.faults[0].what}"
+        mend = "choose another factor, or write a plan for this number of hosts"
         raise InputError([Fault("host-scale", what, mend, PLACE)]) from error
 
 
 def scaled_document(document: Any, plan: Plan, scale: HostScale) -> Node:  # noqa: ANN401 - what a file may hold
-    """The document of a plan with its hosts scaled, all else as it is.
+    """The document of a plan after scaling its hosts, all else as it is.
 
     Raises InputError `host-scale`, with its place in the scenario, where a factor gives no whole number.
     """
@@ -166,7 +166,7 @@ def _whole(counts: list[int], what: str, group: str, factor: Fraction, scale: Ho
     found = [count * factor for count in counts]
     wrong = next((count for count, each in zip(counts, found, strict=True) if each.denominator > 1), None)
     if wrong is not None:
-        told = f"`{shown(group)}` has {wrong} {what}, and {factor} times as many is no whole number"
+        told = f"`{shown(group)}` has {wrong} {what}, and {factor} times as many is not a whole number"
         step = gcd(*counts)
         mend = f"write a multiple of `1/{step}`" if step > 1 else "write a whole number"
         raise InputError([Fault("host-scale", told, mend, scale.place(group))])

@@ -101,7 +101,7 @@ def outages_of(report: Report, told: Told, span: Span) -> tuple[Outage, ...]:
         if isinstance(drawn, Chance):
             found += [(outage, drawn.place) for outage in _by_chance(drawn, span)]
     if len(found) > MOST:
-        report.fault("out-of-range", f"there are {len(found)} outages", f"let there be {MOST} at most", ("outages",))
+        report.fault("out-of-range", f"there are {len(found)} outages", f"give at most {MOST} at most", ("outages",))
     if not report.faults:
         _refuse_twice(report, found)
     return tuple(sorted((outage for outage, _ in found), key=lambda each: (each.down, each.host)))
@@ -118,7 +118,9 @@ def _hosts(report: Report, value: Value, place: Place, names: AbstractSet[str] |
             report.fault("name", f"`{shown(text)}`: {error}", "write names such as `g[01-20]`", place)
     for host in found:
         if names is not None and host not in names:
-            report.fault("unknown-host", f"`{shown(host)}` is no host of every plan", "name hosts of the plans", place)
+            report.fault(
+                "unknown-host", f"`{shown(host)}` is not a host of all plans", "name hosts that all plans have", place
+            )
             return []
     return found
 
@@ -130,7 +132,7 @@ def _stated(report: Report, node: Mapping[str, Value], place: Place, hosts: list
 
 
 def _refuse_back(report: Report, each: Stated) -> None:
-    report.fault("out-of-range", "the host is back before it is gone", "set a later `up`", (*each.place, "up"))
+    report.fault("out-of-range", "the host is up before it is down", "set a later `up`", (*each.place, "up"))
 
 
 def _outages(stated: Iterable[Stated], start: int) -> list[tuple[Outage, Place]]:
@@ -173,5 +175,5 @@ def _refuse_twice(report: Report, outages: list[tuple[Outage, Place]]) -> None:
     for (one, _), (other, place) in pairwise(rows):
         if one.host == other.host and other.down - other.lead < one.up:
             what = f"two outages of `{shown(other.host)}` overlap"
-            report.fault("outages-overlap", what, "let one end before the next begins, or is announced", place)
+            report.fault("outages-overlap", what, "let one end before the next begins or is announced", place)
             return

@@ -56,7 +56,9 @@ def places_of(plan: Mapping[str, Any], where: str, key: str, only: Sequence[int]
     groups = plan.get("resource_groups")
     group = groups.get(where) if isinstance(groups, dict) else None
     if only is not None or not isinstance(group, dict):
-        raise NoPlaceError(f"`{shown(where)}` is no place in the plan", nearest(where, groups or (), "resource group"))
+        raise NoPlaceError(
+            f"`{shown(where)}` is not a setting of the plan", nearest(where, groups or (), "resource group")
+        )
     if key == SLOTS and SLOTS not in group:
         raise NoPlaceError(f"`{shown(where)}` has hosts or totals, and no `slots`", "name another group or key")
     return [("resource_groups", where)]
@@ -117,7 +119,7 @@ def _entries(
         what = f"no policy of the plan reads `{shown(key)}`"
         if only is not None:
             what = f"the policy of policies[{only[0]}] does not read `{shown(key)}`"
-        raise NoPlaceError(f"{what}, {listed(others)} would" if others else what, nearest(key, known, "setting"))
+        raise NoPlaceError(f"{what}; {listed(others)} would" if others else what, nearest(key, known, "setting"))
     return found
 
 

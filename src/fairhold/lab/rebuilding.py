@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
 
-RESTORE = "take a store or a record that is whole: `fairhold store check` looks through a store"
+RESTORE = "use an undamaged store or record: `fairhold store check` looks through a store"
 UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What is raised where something that was written down is not as it was written."""
 

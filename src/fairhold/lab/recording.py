@@ -104,10 +104,10 @@ class _Recording:
         name = self.source.name
         read = [(entry, *read_fields(entry, name)) for entry in entries]
         if saved is None and read and read[0][0].seq > 1:
-            what = f"entries of the log before {read[0][0].seq} are gone, and no snapshot is as early"
+            what = f"entries of the log before {read[0][0].seq} are no longer kept, and there is no earlier snapshot"
             raise InputError([Fault("record-gone", what, "record from a later instant: --since", file=name)])
         if saved is not None and saved.at > self.until:
-            what = f"what was before {format_instant(saved.at)} is no longer in the log"
+            what = f"the time before {format_instant(saved.at)} is no longer in the log"
             raise InputError([Fault("record-gone", what, "record until a later instant: --until", file=name)])
         self.begin(saved, read)
         first, begin = 0, max(self.since, saved.at if saved else 0)

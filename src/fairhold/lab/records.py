@@ -50,7 +50,7 @@ def digest_of(text: str) -> str:
 def write_record(folder: Path, found: Record) -> None:
     """Write the folder, the scenario last; raises OSError, and InputError `record-exists` where something is there."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        what, mend = "there is something already", "name a new folder"
+        what, mend = "it exists already", "name a new folder"
         raise InputError([Fault("record-exists", what, mend, file=str(folder))])
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"plan-{version}.yaml" for version in found.versions]

@@ -80,7 +80,7 @@ def read_end(report: Report, top: Top, warm_up: int, start: int | None) -> Momen
 
 def refuse_end(report: Report) -> None:
     """Nothing is left between warm-up and end."""
-    report.fault("out-of-range", "the scenario ends before anything is measured", "set a later `end`", ("end",))
+    report.fault("out-of-range", "the scenario ends before the measured time starts", "set a later `end`", ("end",))
 
 
 def read_work(report: Report, value: Value) -> Work:
@@ -107,7 +107,7 @@ def read_slot(report: Report, value: Value) -> Told:
     for name, amount in node.items():
         number = exact_number(amount)
         if number is None or number <= 0:
-            what = f"`{shown(amount)}` is no amount above 0"
+            what = f"`{shown(amount)}` is not an amount above 0"
             report.fault("amount", what, "write a number such as 1 or 0.5", ("slot", name))
         else:
             found.append((name, shown(amount)))
@@ -124,7 +124,7 @@ def read_resources(report: Report, value: Value, plans: Mapping[str, Plan]) -> t
             what = f"no host has the resource `{shown(name)}`"
             report.fault("unknown-resource", what, f"use {listed(there)}", ("resources", at))
     if found and plans and not any(map(on_hosts, plans.values())):
-        what = "no plan of the scenario shares resources of hosts, and slots are measured anyway"
+        what = "no plan of the scenario shares resources of hosts, so only slots are measured"
         report.fault("unknown-resource", what, "leave `resources` out", ("resources",))
     return found
 
@@ -149,7 +149,7 @@ def read_changes(report: Report, value: Value, plans: Mapping[str, Plan], start:
         for plan in plans.values():
             known = plan.resource_groups.get(group)
             if known is None or known.hosts:
-                what = f"`{shown(group)}` is no group of a plain number of slots"
+                what = f"`{shown(group)}` is not a group with a number of slots"
                 mend = "name one that has `slots:` in every plan; hosts change by `outages`"
                 report.fault("unknown-resource-group", what, mend, (*place, "resource_group"))
                 break

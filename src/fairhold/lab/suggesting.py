@@ -136,7 +136,7 @@ class Bench:
 
 def _nothing_waits(path: str, summary: Document) -> Fault:
     refused = [each for each in summary["never_run"] if each["consumer"] == path]
-    what = f"no task of `{shown(path)}` waits for anything in the time that is measured"
+    what = f"no task of `{shown(path)}` waits in the measured time"
     if refused:
         return Fault("expectation", f"{what}: its jobs can never run ({refused[0]['what']})", "change the plan or them")
     return Fault("expectation", what, "name a consumer that has jobs in the scenario, after its warm-up")

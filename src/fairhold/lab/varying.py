@@ -49,7 +49,7 @@ def parse_variation(text: str) -> Variation:
     """Read one; a value that is there twice counts once. Raises InputError."""
     match = _SHAPE.fullmatch(text.strip())
     if match is None:
-        raise _fault(f"`{shown(text)}` says nothing to vary", _EXAMPLE)
+        raise _fault(f"`{shown(text)}` does not say what to vary", _EXAMPLE)
     where, key, values = match.groups()
     found = [each for part in values.split(",") for each in _values(part.strip(), text)]
     if len(found) > MOST:
@@ -67,7 +67,7 @@ def _values(part: str, text: str) -> list[Any]:
     value = parse_document(f"value: {part}", text).value
     found = value.get("value") if isinstance(value, dict) else None
     if found is None or isinstance(found, (dict, list)):
-        raise _fault(f"`{shown(text)}`: `{shown(part)}` is no value", _EXAMPLE)
+        raise _fault(f"`{shown(text)}`: `{shown(part)}` is not a value", _EXAMPLE)
     return [found]
 
 
@@ -79,7 +79,7 @@ def combinations(variations: Sequence[Variation], count: int, seed: int) -> Iter
     names = [each.name for each in variations]
     for name in names:
         if names.count(name) > 1:
-            raise _fault(f"`{shown(name)}` is varied twice", f"give it all values at once: `{shown(name)}=1,2,3`")
+            raise _fault(f"`{shown(name)}` is varied twice", f"give all its values together: `{shown(name)}=1,2,3`")
     whole = 1
     for each in variations:
         whole *= len(each.values)
@@ -88,7 +88,7 @@ def combinations(variations: Sequence[Variation], count: int, seed: int) -> Iter
         drawn = {tuple(each.values[chance.below(len(each.values))] for each in variations): None for _ in range(count)}
         return iter(drawn)
     if whole > MOST:
-        raise _fault(f"the sweep has {whole:,} plans", f"let there be {MOST:,} at most, or draw some by --random")
+        raise _fault(f"the sweep has {whole:,} plans", f"give at most {MOST:,} at most, or draw some by --random")
     return product(*(each.values for each in variations))
 
 
@@ -104,7 +104,7 @@ def varied(plan: Mapping[str, Any], variations: Sequence[Variation], values: Val
 def _nodes(plan: dict[str, Any], variation: Variation) -> list[dict[str, Any]]:
     """Where the value stands; of a resource group only its slots vary."""
     if variation.where != SETTINGS and not variation.where.startswith("/") and variation.key != SLOTS:
-        raise _fault(f"`{shown(variation.name)}` is no place in the plan", _EXAMPLE)
+        raise _fault(f"`{shown(variation.name)}` is not a setting of the plan", _EXAMPLE)
     try:
         return [node_at(plan, place) for place in places_of(plan, variation.where, variation.key)]
     except NoPlaceError as error:

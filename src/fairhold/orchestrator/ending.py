@@ -64,7 +64,7 @@ def end(live: Orchestrator, event: TaskEnded) -> None:
     if exit_.reason == "refused" and not attempt.stopping:
         _count_refusal(live, attempt.machine, exit_.detail)
     if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES and job.hold is None and not job.is_over:
-        live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts, and no task of it is done"))
+        live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts, and none of its tasks succeeded"))
     if was_noticed or attempt.units > 1 or not live.hand_over(job, host):
         live.changed(job.resource_group)
     end_if_over(live, job)

@@ -211,7 +211,7 @@ class JobReleased:
 
 @dataclass(frozen=True, slots=True)
 class JobRequeued:
-    """What of a job runs is stopped and waits again, in front."""
+    """What of a job runs is stopped and queued again at the front."""
 
     job: str
 

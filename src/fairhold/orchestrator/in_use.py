@@ -40,23 +40,21 @@ def refuse_where_in_use(gone: Mapping[tuple[str, str], list[str]], strange: list
 def _gone(gone: Mapping[tuple[str, str], list[str]], groups: Collection[str]) -> Iterator[Fault]:
     for (group, path), jobs in gone.items():
         if group == POOLED and group not in groups:
-            what = (
-                f"the plan shares no resources of hosts any more, and jobs that need some run or wait: {_named(jobs)}"
-            )
+            what = f"the plan no longer shares resources of hosts, which jobs need that run or wait: {_named(jobs)}"
             mend = "cancel them or wait for them"
         elif group not in groups:
-            what = f"the plan has no resource group `{group}` any more, and jobs run or wait there: {_named(jobs)}"
+            what = f"the plan no longer has the resource group `{group}`, where jobs run or wait: {_named(jobs)}"
             mend = "cancel them or wait for them"
         else:
-            what = f"the plan has no leaf `{path}` any more, and it has jobs that have not ended: {_named(jobs)}"
+            what = f"the plan no longer has the leaf `{path}`, which has jobs that have not ended: {_named(jobs)}"
             was = f"`fairhold plan apply --was NEW={path}`"
-            mend = f"move or cancel them, or say what the leaf is called now: {was}"
+            mend = f"move or cancel them, or name its new path: {was}"
         yield Fault("consumer-in-use", what, mend)
 
 
 def _strange(jobs: list[str]) -> Iterator[Fault]:
     if jobs:
-        what = f"the plan does not share what jobs that have not ended need, or not with them: {_named(jobs)}"
+        what = f"the plan does not share what jobs need that have not ended, or not with their leaves: {_named(jobs)}"
         mend = "cancel them or wait for them, or keep their resources, base units and policy entries"
         yield Fault("unit-in-use", what, mend)
 

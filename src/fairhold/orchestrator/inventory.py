@@ -28,7 +28,7 @@ def lose(live: Orchestrator, event: HostLost) -> None:
     host = live.cluster.hosts.get((event.resource_group, event.host))
     if host is None:
         what = f"resource group `{event.resource_group}` has no host `{event.host}`"
-        raise _refused("unknown-host", what, "report hosts that have joined")
+        raise _refused("unknown-host", what, "report only hosts that have joined")
     live.do(say.HostSet(event.resource_group, event.host, host.slots, False))  # noqa: FBT003 - a tuple's field
     live.changed(event.resource_group)
 
@@ -38,7 +38,7 @@ def _group_of(live: Orchestrator, group: str) -> None:
         raise _refused(
             "unknown-resource-group",
             f"no policy shares the resource group `{group}`",
-            f"shared are {', '.join(live.books)}",
+            f"use one of {', '.join(live.books)}",
         )
 
 

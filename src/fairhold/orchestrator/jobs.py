@@ -73,7 +73,7 @@ def check(live: Orchestrator, event: JobSubmitted) -> None:
             event,
             "unknown-resource-group",
             f"no policy shares the resource group `{event.resource_group}`",
-            f"shared are {', '.join(live.books)}",
+            f"use one of {', '.join(live.books)}",
         )
     leaf = _leaf(live, event.resource_group, event.consumer)
     _check_terms(books, leaf, event)
@@ -96,10 +96,13 @@ def check(live: Orchestrator, event: JobSubmitted) -> None:
     for needed in event.after:
         if needed.job not in live.jobs or needed.job == event.job:
             raise _refused(
-                event, "unknown-job", f"it waits for the job `{needed.job}`, which is not there", "name a job that is"
+                event,
+                "unknown-job",
+                f"it waits for the job `{needed.job}`, which does not exist",
+                "name an existing job",
             )
         if needed.on not in ONS:
-            raise _refused(event, "unknown-word", f"`{needed.on}` is no end to wait for", f"write {', '.join(ONS)}")
+            raise _refused(event, "unknown-word", f"`{needed.on}` is not an end to wait for", f"write {', '.join(ONS)}")
 
 
 def _check_terms(books: Books, leaf: int, event: JobSubmitted) -> None:
@@ -147,8 +150,8 @@ def _leaf(live: Orchestrator, group: str, consumer: str) -> int:
     rows = live.books[group].rows
     leaf = rows.by_path.get(consumer)
     if leaf is None or not rows.is_leaf(leaf):
-        what = f"`{consumer}` is no leaf of the plan"
-        raise InputError([Fault("not-a-leaf", what, "name a consumer without consumers below it")])
+        what = f"`{consumer}` is not a leaf of the plan"
+        raise InputError([Fault("not-a-leaf", what, "name a leaf")])
     return leaf
 
 
@@ -187,7 +190,7 @@ def release(live: Orchestrator, event: JobReleased) -> None:
 
 
 def requeue(live: Orchestrator, event: JobRequeued) -> None:
-    """What runs of a job is stopped and waits again, in front."""
+    """What runs of a job is stopped and queued again at the front."""
     job = _known(live, event.job)
     for number in tuple(job.attempts):
         live.stop(live.attempts[number], "requeue")

@@ -46,8 +46,8 @@ def is_preemptible(cluster: Cluster, job: JobRecord) -> bool:
 
 def not_of_queue(event: JobSubmitted) -> InputError:
     """`preemptible` is said of a job that is in no queue."""
-    what = f"`preemptible` is {str(event.preemptible).lower()}, and its consumer is no queue of `fair_share`"
-    mend = "leave it out; `min_runtime` lets units run for a while"
+    what = f"`preemptible` is {str(event.preemptible).lower()}, and its consumer is not a queue of `fair_share`"
+    mend = "leave it out; `min_runtime` guarantees a minimum run time"
     return InputError([Fault("no-queue", what, mend)])
 
 
@@ -65,7 +65,7 @@ def check_deserved(books: Books, consumer: str, unit: Vector, min_count: int) ->
     most, told = max((_room(plan, queue_terms_of(plan, each), row, unit) for each in entries), key=itemgetter(0))
     if most < together:
         many = f"{together} units at once" if together > 1 else "one unit"
-        what = f"{many} can never start: {told}, and what is not preemptible runs only within what is deserved"
+        what = f"{many} can never start: {told}, and non-preemptible work runs only within what is deserved"
         mend = "submit it as preemptible, ask for less, or let the queue deserve more in the plan"
         raise InputError([Fault("never-fits", what, mend)])
 

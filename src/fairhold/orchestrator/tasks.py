@@ -163,7 +163,7 @@ class JobRecord:
             del self._attempts[index]
 
     def wait_again(self, index: int, number: int) -> None:
-        """A task that ran waits again, in front, with its attempt counted (S1.55, S1.60)."""
+        """A task that ran is queued again at the front, with its attempt counted (S1.55, S1.60)."""
         self.running -= 1
         self.waiting += 1
         self._put_back(index, number)

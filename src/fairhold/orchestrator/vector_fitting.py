@@ -34,8 +34,8 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
         what = f"`min_count` is {event.min_count}, and the job has {count(event.count, 'task')}"
         raise _refused("gang-above-count", what, "give it 0 to as many as there are tasks")
     if event.units != 1:
-        what = f"`units` is {event.units}: beside a `unit`, a task is one of them"
-        raise _refused("out-of-range", what, "leave `units` out, and ask for tasks that start together by `min_count`")
+        what = f"`units` is {event.units}, but with a `unit` a task is one unit"
+        raise _refused("out-of-range", what, "leave `units` out; for tasks that start together use `min_count`")
     check_place(books, event.consumer, unit, event.min_count, event.siting)
     _check_queue(books, event, unit)
     most = books.rows.controls.user_limit[books.rows.row[books.rows.source.tree.rows[event.consumer]]]
@@ -110,7 +110,7 @@ def _vector(books: Books, event: JobSubmitted) -> Vector:
     assert books.vectors is not None
     names = [resource.name for resource in plan.resources]
     if not event.unit:
-        what = "it says nothing of what a task needs, and its consumers share resources of hosts"
+        what = "its `unit` is missing: its leaf shares resources of hosts"
         raise _refused("missing-unit", what, f"add `unit`, with amounts of {', '.join(names)}: `--unit {names[0]}=1`")
     for name, _ in event.unit:
         if name not in names:
@@ -119,10 +119,12 @@ def _vector(books: Books, event: JobSubmitted) -> Vector:
     if unit is None:
         name, text = next(each for each in event.unit if books.vectors.unit((each,)) is None)
         base = amount_text(next(resource for resource in plan.resources if resource.name == name), 1)
-        what = f"{text} of `{name}` in its unit is no whole multiple of {base}, the smallest part of it in the plan"
+        what = f"{text} of `{name}` in its unit is not a whole multiple of {base}, the smallest part of it in the plan"
         raise _refused("no-multiple", what, f"write a multiple of {base}, or a smaller `base` of `{name}` in the plan")
     if min(unit) < 0 or not any(unit):
-        raise _refused("out-of-range", "its unit needs nothing of any resource", "write an amount above 0 of one")
+        raise _refused(
+            "out-of-range", "its unit needs nothing of any resource", "write an amount above 0 of at least one"
+        )
     return unit
 
 

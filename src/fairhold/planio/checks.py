@@ -63,7 +63,7 @@ class _EntryCheck:
             stated = self.settings.get(row, _DEFAULT)
             below, kept = owned.get(row, 0), reserved.get(row, 0)
             if below > stated.owned:
-                what = f"the children of {self.path(row)}own {below} in total, more than its {stated.owned}"
+                what = f"the children of {self.path(row)} own {below} in total, more than its {stated.owned}"
                 self.fault("children-own-more", what, f"raise `owned` of {self.path(row)} to {below}", row, "owned")
             if kept > stated.limit:
                 what = f"the children of {self.path(row)} reserve {kept} in total, more than its limit {stated.limit}"

@@ -159,7 +159,7 @@ def _add_path(builder: TreeBuilder, rows: dict[str, int], path: str) -> int:
 
 
 def _path_fault(path: str, rows: dict[str, int]) -> tuple[str, str, str] | None:
-    """Code, what and mend of a key that is no path; None where it is one."""
+    """Code, what and mend of a key that is not a path; None where it is one."""
     if not path.startswith("/"):
         mend = f"write it by path as well: `/{shown(path)}`"
         return "mixed-consumers", f"`{shown(path)}` is a name among paths", mend

@@ -50,7 +50,7 @@ def load_json(text: str) -> tuple[Value, list[Fault]]:
         raise InputError([Fault("json-syntax", what, mend, line=error.lineno, column=error.colno)]) from error
     except _NotFiniteError as error:
         line = _line_of(text, re.search(rf"(?<![\w\"]){error}", text))
-        raise InputError([Fault("bad-number", f"`{error}` is no number", "write a number", line=line)]) from error
+        raise InputError([Fault("bad-number", f"`{error}` is not a number", "write a number", line=line)]) from error
     except ValueError as error:
         line = _line_of(text, _LONG_NUMBER.search(text))
         raise InputError([Fault("bad-number", "a number is too long", "write a smaller number", line=line)]) from error

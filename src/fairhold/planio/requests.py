@@ -45,7 +45,7 @@ def read_requests(view: StateView, value: Value) -> tuple[Request, ...]:
 
 
 def _read_id(view: StateView, node: dict[str, Value], place: Place) -> str:
-    """Read the id of a request: text that is no path and stands once."""
+    """Read the id of a request: text that is not a path and stands once."""
     if "id" not in node:
         return ""
     here = (*place, "id")

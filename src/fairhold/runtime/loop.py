@@ -57,8 +57,8 @@ class View(Protocol):
 class Ending(Enum):
     """Why a run ended."""
 
-    DONE = "every task is over"
-    STUCK = "what waits can never run"
+    DONE = "every task has ended"
+    STUCK = "the waiting tasks can never run"
     INTERRUPTED = "it was interrupted"
 
 
@@ -97,7 +97,7 @@ class Loop:
         self._engine.wake()
 
     def run(self, jobs: Sequence[Job], paths: Sequence[str]) -> Ending:
-        """Run until every task is over, nothing can run any more, or `interrupt`; then nothing runs any more.
+        """Run until every task has ended, nothing can run any more, or `interrupt`; then nothing runs any more.
 
         jobs  : in the order of the file, which is kept among those submitted at the same instant
         paths : (rows,) full path of every row of the plan's tree
@@ -162,7 +162,7 @@ class Loop:
 
         What it still instructs is not carried out: nothing runs that could be stopped, nothing is to be started.
         """
-        self._say("stopping what runs; a second Ctrl-C kills at once")
+        self._say("stopping running tasks; press Ctrl-C again to kill them at once")
         self._engine.close()
         for job in tuple(self._orchestrator.jobs):
             self._feed(JobCancelled(job))

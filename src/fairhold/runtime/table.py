@@ -118,7 +118,7 @@ class TableView:
         over = sum(job.finished + job.failed for job in jobs)
         waiting, running = sum(job.waiting for job in jobs), sum(job.running for job in jobs)
         failed = sum(job.failed for job in jobs)
-        counts = f"{running} running, {waiting} waiting, {over} over" + (f", {failed} failed" if failed else "")
+        counts = f"{running} running, {waiting} waiting, {over} ended" + (f", {failed} failed" if failed else "")
         return Text(f"{self._title}  {counts}", style="bold")
 
     def _rows(self, group: str) -> Iterator[_Row]:

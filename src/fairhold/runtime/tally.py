@@ -174,7 +174,7 @@ class Tally:
         leaf.reclaimed += was_taken
         kind, note = "cancelled", ""
         if event.outcome is Outcome.FINISHED:
-            kind, note = "finished", f"in time before its {running.noun} was taken back" if was_taken else ""
+            kind, note = "finished", f"in time before its {running.noun} was reclaimed" if was_taken else ""
             leaf.finished += 1
         elif waits_again:
             kind, note = _word_of(running)
@@ -206,6 +206,6 @@ class Tally:
 def _word_of(running: _Running) -> tuple[str, str]:
     """Kind and note of an attempt whose task waits again."""
     if not running.is_noticed:
-        return "stopped", "waits again, in front"
+        return "stopped", "back at the front of the queue"
     how = "stopped" if running.is_stopped else "in time"
-    return "reclaimed", f"{how}; waits again, in front"
+    return "reclaimed", f"{how}; back at the front of the queue"

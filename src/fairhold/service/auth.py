@@ -76,13 +76,17 @@ class Guard:
         """Who asks, or why it is refused."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if not (self._is_own(host) or (host == _HERE and peer.uid is not None)):
-            what = "the request calls this service by a name that is not its own"
-            return Refused(403, Fault("foreign-host", what, "use the address that the service told"), {})
+            what = "the `Host` of the request is not a name of this service"
+            return Refused(
+                403,
+                Fault("foreign-host", what, "use the address that the service printed, or add the name with --name"),
+                {},
+            )
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").lower() != f"{self._scheme}://{host}":
-            what = "the request comes from a page of somebody else"
+            what = "the request comes from a page of another origin"
             return Refused(
-                403, Fault("foreign-origin", what, "ask without a browser, or from this service's pages"), {}
+                403, Fault("foreign-origin", what, "send it without a browser, or from this service's pages"), {}
             )
         if peer.uid is not None and peer.uid in {self._own, _ROOT}:
             return Caller(user_name(peer.uid))
@@ -137,7 +141,9 @@ def the_token(directory: Path) -> str:
 
 
 def _read_token(path: Path) -> bytes:
-    mend = f"remove it, as others may know it; a new one is made. Or run: chmod 600 {quote(str(path))}"
+    mend = (
+        f"others may know it: remove it, and a new one is made at the next start. Or run: chmod 600 {quote(str(path))}"
+    )
     return read_private(path, _LONGEST_TOKEN, partial(_unusable, path), mend_mode=mend).strip()
 
 

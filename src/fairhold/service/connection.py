@@ -97,7 +97,7 @@ class Connection(H11Protocol):
 
     def _give_up(self) -> None:
         what = f"the request did not come within {self._slow:g} seconds"
-        self._end(408, Fault("too-slow", what, "send it whole at once"))
+        self._end(408, Fault("too-slow", what, "send the whole request at once"))
 
     def _end(self, status: int, fault: Fault) -> None:
         """Say why, where that is possible, and close."""

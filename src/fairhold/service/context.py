@@ -97,8 +97,8 @@ async def _answer(future: Future[Answer]) -> Answer:
         async with asyncio.timeout(_LONGEST):
             return await asyncio.wrap_future(future)
     except TimeoutError:
-        what = f"the service has not answered within {_LONGEST:g} seconds; what was asked may still happen"
-        raise refused("no-answer", what, "look whether it has, before you ask again") from None
+        what = f"the service has not answered within {_LONGEST:g} seconds; the request may still be carried out"
+        raise refused("no-answer", what, "check whether it was, before you send it again") from None
 
 
 async def the_service(request: Request) -> Service:

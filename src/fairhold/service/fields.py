@@ -40,13 +40,13 @@ def _micros(value: object) -> int:
             "write `30s`, `10m` or `1h30m`, or a whole number of seconds",
         )
     if not 0 <= micros <= LONGEST:
-        raise _wrong("duration", "a duration is 0 to 366 days", "write 0 to `366d`")
+        raise _wrong("duration", "a duration must be 0 to 366 days", "write 0 to `366d`")
     return micros
 
 
 def _span(micros: int) -> int:
     if not micros:
-        raise _wrong("duration", "expected a time that is longer than nothing", "write a longer one, as `1h`")
+        raise _wrong("duration", "expected a duration above 0", "write a longer one, as `1h`")
     return micros
 
 
@@ -56,7 +56,7 @@ def _amount(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         raise _wrong("bad-number", "an amount is not a finite number", "write a number")
     if isinstance(value, str) and len(value) > _LONGEST_AMOUNT:
-        raise _wrong("not-a-number", "the text is longer than any amount", "write a number")
+        raise _wrong("not-a-number", "the text is too long for an amount", "write a number")
     return value
 
 
@@ -65,11 +65,9 @@ def _instant(value: object) -> int:
     if micros is None:
         raise _wrong("instant", "expected an instant with its offset, as `2026-01-05T09:00:00Z`", "write it so")
     if micros < 0:
-        raise _wrong("out-of-range", "the instant is before 1970, as no instant here may be", "give a later one")
+        raise _wrong("out-of-range", "the instant is before 1970", "give a later one")
     if micros > LAST_INSTANT:
-        raise _wrong(
-            "out-of-range", "the instant is after the year 8999, as no instant here may be", "give an earlier one"
-        )
+        raise _wrong("out-of-range", "the instant is after the year 8999", "give an earlier one")
     return micros
 
 
@@ -77,33 +75,33 @@ def _unicode(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _wrong("not-text", "half of a pair of characters cannot be used", "write Unicode text") from None
+        raise _wrong("not-text", "half of a surrogate pair is not allowed", "write Unicode text") from None
     return text
 
 
 def _plain(text: str) -> str:
     if "\0" in text:
-        raise _wrong("not-text", "a NUL character cannot be used here", "leave it out")
+        raise _wrong("not-text", "a NUL character is not allowed here", "leave it out")
     return text
 
 
 def _shown(text: str) -> str:
     if text and not text.isprintable():
         raise _wrong(
-            "not-text", "only characters that can be seen may be used here", "write one line, without tabs and the like"
+            "not-text", "only printable characters are allowed here", "write one line without control characters"
         )
     return text
 
 
 def _absolute(text: str) -> str:
     if not text.startswith("/"):
-        raise _wrong("name", "a directory is given from the top: it begins with `/`", "write it as `/srv/prices`")
+        raise _wrong("name", "a directory must be an absolute path", "write it as `/srv/prices`")
     return text
 
 
 def _variable(name: str) -> str:
     if not name or "=" in name:
-        raise _wrong("name", "the name of a variable is not empty and has no `=`", "give it another name")
+        raise _wrong("name", "the name of a variable must not be empty or contain `=`", "give it another name")
     return name
 
 
@@ -113,12 +111,12 @@ def _bytes(value: object) -> bytes:
     try:
         return b64decode(value, validate=True)
     except (Base64Error, ValueError):
-        raise _wrong("base64", "these are no bytes in base64", "encode them in base64, padded with `=`") from None
+        raise _wrong("base64", "this is not base64", "encode them in base64, padded with `=`") from None
 
 
 def _command(words: list[str]) -> list[str]:
     if words and not words[0]:
-        raise _wrong("name", "the first word of a command names a program, and it is empty", "name a program")
+        raise _wrong("name", "the first word of a command is the program, and it is empty", "name a program")
     return words
 
 
@@ -141,8 +139,8 @@ def _signal(value: object) -> int:
             return int(number)
     raise _wrong(
         "unknown-word",
-        "expected the name of a signal that can be caught, as `TERM`",
-        "write `TERM`, `INT`, `USR1` or the like",
+        "expected the name of a signal that can be caught, such as `TERM`",
+        "write `TERM`, `INT`, `USR1` or another",
     )
 
 
@@ -177,10 +175,11 @@ HostLabel = Annotated[
 ]
 HostLabels = Annotated[list[HostLabel], Field(max_length=64)]
 User = Annotated[
-    Text, *_of_form(r"^[^\s/:\x00-\x1f\x7f]{1,64}$", "the name of a user is 1 to 64 characters without blanks, / and :")
+    Text,
+    *_of_form(r"^[^\s/:\x00-\x1f\x7f]{1,64}$", "the name of a user is 1 to 64 characters without spaces, `/` and `:`"),
 ]
 KeyOfClient = Annotated[
-    str, *_of_form(r"^[!-~]{1,200}$", "a key is 1 to 200 characters of ASCII that can be seen, without blanks")
+    str, *_of_form(r"^[!-~]{1,200}$", "a key is 1 to 200 printable ASCII characters without spaces")
 ]
 ConsumerPath = Annotated[Plain, Field(min_length=1, max_length=10_000)]
 GroupName = Annotated[Plain, Field(min_length=1, max_length=1_000)]

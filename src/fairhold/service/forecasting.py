@@ -94,7 +94,7 @@ def _check(core: Core, job: str) -> None:
     if record is None:
         if core.finished(job) is None:
             raise unknown_job(job)
-        raise refused("job-over", f"job `{job}` is over", "a forecast says when a job begins")
+        raise refused("job-over", f"job `{job}` has ended", "a forecast says when a job begins")
     if not waiting_of(record):
         raise none_waits(job)
 
@@ -108,7 +108,7 @@ async def _worked_out(asked: bytes) -> bytes:
         async with asyncio.timeout(LONGEST):
             answer, trouble = await process.communicate(asked)
     except TimeoutError:
-        what = f"the forecast was not done within {LONGEST:g} seconds"
+        what = f"the forecast did not finish within {LONGEST:g} seconds"
         raise refused("forecast-too-long", what, "ask for fewer draws or a shorter horizon") from None
     finally:
         if process.returncode is None:

@@ -63,7 +63,7 @@ class Gate:
             if status:
                 raise
             _LOG.exception("%s %s failed", scope["method"], scope["path"], exc_info=error)
-            fault = Fault("internal", "the service failed; its log says why", "tell who runs it")
+            fault = Fault("internal", "the service failed; its log says why", "tell the operator")
             await problem(500, [fault])(scope, receive, sending)
         finally:
             seconds = time.perf_counter() - began
@@ -122,7 +122,7 @@ class Gate:
                 async with asyncio.timeout(None if is_whole else self._limits.silence):
                     message = await receive()
             except TimeoutError:
-                what = f"nothing of the request came for {self._limits.silence:g} seconds"
+                what = f"no data of the request arrived for {self._limits.silence:g} seconds"
                 raise HTTPException(408, what, {"Connection": "close"}) from None
             is_whole = not message.get("more_body", False)
             received += len(message.get("body", b""))
@@ -134,4 +134,4 @@ class Gate:
 
     def _too_large(self) -> Fault:
         what = f"the limit `body` is {self._limits.body} bytes"
-        return Fault("too-large", what, f"send less at once, or {raised('body')}")
+        return Fault("too-large", what, f"send less in one request, or {raised('body')}")

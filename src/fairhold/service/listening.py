@@ -55,7 +55,7 @@ def listen_here(directory: Path) -> Door:
     except OSError as error:
         door.close()
         what = f"the clients' socket cannot be made: {error.strerror or error}"
-        mend = "remove what is there, or choose another state directory with --state"
+        mend = "remove the file that is there, or choose another state directory with --state"
         raise InputError([Fault("socket-path", what, mend, file=str(path))]) from error
     door.setblocking(False)  # noqa: FBT003 - its only argument
     return door

@@ -146,7 +146,7 @@ def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTre
             faults.append(_stranger(old, "the plan in force", new))
         if old in moved:
             what = f"`{old}` cannot become `{moved[old]}` and `{new}`"
-            faults.append(Fault("duplicate-key", what, "leave one of them away", ("was", new)))
+            faults.append(Fault("duplicate-key", what, "leave one of them out", ("was", new)))
         moved[old] = new
     if faults:
         raise InputError(faults)
@@ -158,7 +158,7 @@ def _stranger(path: str, where: str, key: str) -> Fault:
     return Fault(
         "unknown-consumer",
         what,
-        "name NEW as the new plan does and OLD as the plan in force does, each with all above it",
+        "write NEW=OLD with full paths: NEW as in the new plan, OLD as in the plan in force",
         ("was", key),
     )
 

@@ -99,7 +99,7 @@ def fault_document(fault: Fault) -> dict[str, Any]:
 
 def problem(status: int, faults: Sequence[Fault], headers: Mapping[str, str] | None = None) -> Response:
     """The answer to a request that cannot be carried out; named by the first fault."""
-    # ASCII: a request may hold what is no Unicode text, and the answer says where
+    # ASCII: a request may hold what is not Unicode text, and the answer says where
     text = json.dumps(problem_document(status, faults))
     again = {"Retry-After": "1"} if status in _LATER else {}
     return Response(text, status, {**again, **(headers or {})}, media_type=MEDIA_TYPE)
@@ -143,15 +143,15 @@ async def _input_error(request: Request, error: Exception) -> Response:
 async def _store_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, StoreError)
     if isinstance(error, StoreFull):
-        what, mend = "there is no room to write this down, and it was not accepted", "make room, and ask again"
+        what, mend = "the disk is full: the request was not accepted", "free some space, then send it again"
         if error.is_kept:
-            what = "there is no room to write this down now: it is decided, but not durable yet"
-            mend = "make room, and ask again; a submit with the same `Idempotency-Key` is the same job"
+            what = "the disk is full: the request was accepted but is not durable yet"
+            mend = "free some space, then send it again; a submit with the same `Idempotency-Key` is the same job"
     else:
         _LOG.error("the store failed: %s", error)
-        what, mend = "the store failed; the service's log says why", "ask again when the service is back"
+        what, mend = "the store failed; the service's log says why", "send it again when the service is back"
         if error.code == "store-damaged":
-            mend = "tell who runs the service: `fairhold store check` says what is damaged"
+            mend = "tell the operator: `fairhold store check` says what is damaged"
     return problem(STATUS.get(error.code, 500), [Fault(error.code, what, mend)])
 
 

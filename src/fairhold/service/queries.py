@@ -28,4 +28,4 @@ def _fault(key: str, known: list[str]) -> Fault:
     close = get_close_matches(key[:100], known, n=1)
     if close:
         mend = f"did you mean `{close[0]}`?"
-    return Fault("unknown-key", "the query has a key that means nothing here", mend, ("query", key))
+    return Fault("unknown-key", "the query has an unknown key", mend, ("query", key))

@@ -164,7 +164,7 @@ def _tell(settings: ServiceSettings, url: str) -> None:
     try:
         tell(settings, url)
     except OSError as error:
-        _LOG.error("clients cannot be told where the service is: %s", error)
+        _LOG.error("could not write where clients find the service: %s", error)
 
 
 async def _end(desk: Desk, stopping: Stopping) -> BaseException | None:
@@ -201,13 +201,13 @@ def _tls(settings: ServiceSettings) -> dict[str, Any]:
             path.read_bytes()
         except OSError as error:
             what = f"the file cannot be read: {error.strerror or error}"
-            mend = "name files that are there and that the service may read, with --tls-cert and --tls-key"
+            mend = "name existing files that the service may read, with --tls-cert and --tls-key"
             raise InputError([Fault("tls-files", what, mend, file=str(path))]) from error
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, lambda: "")
     except (OSError, ssl.SSLError) as error:
-        what = f"no certificate with its key: {getattr(error, 'reason', None) or error}"
-        mend = "name two files in PEM that belong together, the key without a password"
+        what = f"the certificate and key cannot be used: {getattr(error, 'reason', None) or error}"
+        mend = "name two PEM files that belong together, the key without a password"
         raise InputError([Fault("tls-files", what, mend, file=str(settings.certificate))]) from error
     return {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
 
@@ -245,6 +245,6 @@ def _allow_open_files(limits: RequestLimits) -> RequestLimits:
         except (OSError, ValueError):
             allowed = soft
     if allowed < _FEWEST_FILES:
-        what = f"the system lets the service open {allowed} files, and it needs {_FEWEST_FILES} at least"
+        what = f"the service may open only {allowed} files and needs at least {_FEWEST_FILES}"
         raise InputError([Fault("open-files", what, "allow more: `ulimit -n 4096`, or LimitNOFILE of its unit")])
     return replace(limits, open_files=allowed)

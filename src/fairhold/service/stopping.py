@@ -64,11 +64,11 @@ class Stopping:
             if self.how == KILL and time.monotonic() > began + self._patience:
                 told = count(sum(left.values()), "task")
                 places = ", ".join(host or "this machine" for host in sorted(left))
-                _LOG.warning("%s stopped and not known to have ended, on %s: the next start finds out", told, places)
+                _LOG.warning("%s were stopped and may still run on %s: the next start checks", told, places)
                 break
             await asyncio.sleep(_LOOK)
         if self._desk.trouble is not None and self.how != LEAVE:
-            _LOG.warning("there is no room on the disk; what is not written is lost: %s", self._desk.unwritten)
+            _LOG.warning("the disk is full; unwritten data is lost: %s", self._desk.unwritten)
         return self.how or LEAVE
 
 

@@ -95,7 +95,7 @@ def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
         what = "units of resources may run on any host of their consumer's policy entry"
         raise refused("wrong-place", what, "leave `resource_group` out")
     if not vectors:
-        raise refused("wrong-unit", "the plan shares slots, and no resources of hosts", "write `units`, and no `unit`")
+        raise refused("wrong-unit", "the plan shares slots, not resources of hosts", "write `units` instead of `unit`")
     return submission(body, user, key, POOLED, told_unit(core.plan, body.unit) if body.unit else ())
 
 
@@ -115,5 +115,5 @@ def only_group(groups: Iterable[str]) -> str:
     names = list(groups)
     if len(names) != 1:
         mend = f"name one: {', '.join(names[:10])}"
-        raise refused("missing-key", "the plan shares several resource groups, and `resource_group` names none", mend)
+        raise refused("missing-key", "the plan shares several resource groups, and `resource_group` is missing", mend)
     return names[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairhold.errors import Step
 
 JSON = "application/json"
-TWICE = "stands twice in one mapping of the body"
+TWICE = "appears twice in one mapping of the body"
 """How a fault of a key ends that `service.bodies` has found."""
 
 
@@ -31,11 +31,11 @@ _TRUTH = _Words("wrong-type", "expected true or false", "write `true` or `false`
 _NUMBER = _Words("wrong-type", "expected a number", "write a number")
 _MAPPING = _Words("wrong-type", "expected a mapping", "write `{{key: value, …}}`")
 _OF_KIND = {
-    "missing": _Words("missing-key", "it is required, and it is not there", "add it"),
-    "extra_forbidden": _Words("unknown-key", "this key means nothing here", "leave it out"),
+    "missing": _Words("missing-key", "it is required and missing", "add it"),
+    "extra_forbidden": _Words("unknown-key", "this key is not known here", "leave it out"),
     "string_type": _Words("not-a-string", "expected a string", "write a string"),
-    "string_unicode": _Words("not-text", "the string is no Unicode text", "write Unicode text"),
-    "json_invalid": _Words("json-syntax", "the body is no JSON", "send JSON"),
+    "string_unicode": _Words("not-text", "the string is not Unicode text", "write Unicode text"),
+    "json_invalid": _Words("json-syntax", "the body is not JSON", "send JSON"),
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,
@@ -54,7 +54,7 @@ _OF_KIND = {
     "string_too_long": _Words("out-of-range", "the text has more than {max_length} characters", "write less"),
     "too_short": _Words("out-of-range", "the list has fewer than {min_length}", "name {min_length} or more"),
     "too_long": _Words("out-of-range", "the list has more than {max_length}", "name {max_length} or fewer"),
-    "string_pattern_mismatch": _Words("name", "the text has not the form `{pattern}`", "write it so"),
+    "string_pattern_mismatch": _Words("name", "the text does not match `{pattern}`", "write it so"),
     "list_type": _Words("wrong-type", "expected a list", "write `[…]`"),
     "dict_type": _MAPPING,
     "model_type": _MAPPING,

@@ -35,7 +35,7 @@ Finding = tuple[str, str, str]
 """Code, what, and how to mend it."""
 Unread = tuple[object, str]
 """Key of a row, and why it cannot be read."""
-_REPLACED = "nothing is lost where the one before can be read; the next replaces it"
+_REPLACED = "nothing is lost if the snapshot before it can be read; the next one replaces it"
 
 
 class Contents(Protocol):

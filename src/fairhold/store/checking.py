@@ -48,7 +48,7 @@ def _strangers(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Rows that name rows that are not there."""
     rows = connection.execute('SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2')
     for table, parent, number in rows:
-        yield "store-strangers", f"{count(number, 'row')} of {table}, naming what is not in {parent}", RESTORE
+        yield "store-strangers", f"{count(number, 'row')} of {table}, that refer to missing rows of {parent}", RESTORE
 
 
 def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -59,9 +59,9 @@ def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
         query = "SELECT seq FROM entries AS e WHERE NOT EXISTS (SELECT 1 FROM entries WHERE seq = e.seq + 1) LIMIT 1"
         (seq,) = connection.execute(query).fetchone()
         missing = last - first + 1 - number
-        yield "store-gap", f"the log misses {missing} of its entries, the first after entry {seq}", RESTORE
+        yield "store-gap", f"{missing} entries of the log are missing, the first after entry {seq}", RESTORE
     if (first or 1) > (snapshots[0] if snapshots else 0) + 1:
-        reach = f"the log begins with entry {first}, and no snapshot reaches so far"
+        reach = f"the log begins with entry {first}, and no snapshot covers what was before"
         yield "store-gap", reach, RESTORE
     if snapshots and snapshots[-1] > (last or 0):
         yield "store-gap", f"there is a snapshot of entry {snapshots[-1]}, and the log ends with {last or 0}", RESTORE
@@ -69,7 +69,7 @@ def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
         "SELECT seq FROM (SELECT seq, at, lag(at) OVER (ORDER BY seq) AS before FROM entries) WHERE at < before LIMIT 1"
     )
     for (seq,) in connection.execute(query):
-        yield "store-clock", f"entry {seq} is said to be before the entry before it", RESTORE
+        yield "store-clock", f"entry {seq} has an earlier time than the entry before it", RESTORE
 
 
 def _lists(connection: sqlite3.Connection) -> Iterator[Finding]:

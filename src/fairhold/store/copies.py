@@ -44,7 +44,7 @@ def backup_store(directory: Path, path: Path, contents: ContentsOf | None = None
     """Copy a store to a new file, whether a service uses it or not. InputError `backup-exists`, or where it fails."""
     source = _there(directory)
     if path.exists():
-        raise refusal("backup-exists", "there is such a file already", "name another file", path)
+        raise refusal("backup-exists", "the file exists already", "name another file", path)
     part = path.with_name(f"{path.name}.part")
     try:
         with refusing(source), closing(reader(source)) as connection:
@@ -69,7 +69,7 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False, content
     is in the directory, or a service uses it.
     """
     if not path.is_file():
-        raise refusal("store-missing", "there is no such backup", "", path)
+        raise refusal("store-missing", "the backup does not exist", "", path)
     _refuse_damaged_backup(path, contents)
     with refusing(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False, content
     try:
         if not replace and any(directory.glob(f"{FILE}*")):
             what = "the directory has a store already"
-            raise refusal("store-exists", what, "say --replace to set it aside, or name another directory", directory)
+            raise refusal("store-exists", what, "use --replace to set it aside, or name another directory", directory)
         copy = directory / RESTORING
         with refusing(directory):
             with closing(connect(path, "ro")) as source:
@@ -118,7 +118,7 @@ def _copy(source: sqlite3.Connection, path: Path) -> None:
         path.unlink(missing_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:  # of this directory, not of the store
-        what = f"no file can be made in this directory: {error.strerror}"
+        what = f"cannot create a file in this directory: {error.strerror}"
         raise refusal("cannot-write", what, "name another, or make it", path.parent) from error
     try:
         with closing(connect(path)) as target:
@@ -127,7 +127,7 @@ def _copy(source: sqlite3.Connection, path: Path) -> None:
         os.fsync(file)
     except sqlite3.Error as error:  # where both are on one disk, only what was to be written lacks room
         if isinstance(translated(error), StoreFull):
-            raise StoreFull(f"{path.parent}: there is no room here for the copy, and none was made") from error
+            raise StoreFull(f"{path.parent}: the disk is full: no copy was made") from error
         raise
     finally:
         os.close(file)

@@ -56,7 +56,7 @@ def has_store(directory: Path) -> bool:
     names = {path.name for path in directory.glob(f"{FILE}*")}
     parts = sorted(name for name in names if not name.startswith(CREATING))
     if parts:
-        what = f"the directory has no {FILE}, but parts of a store: {', '.join(parts)}"
+        what = f"the directory has no {FILE}, only parts of a store: {', '.join(parts)}"
         raise refusal("store-incomplete", what, "restore a backup, or move these files away", directory)
     return False
 

@@ -83,5 +83,5 @@ def _refuse_what_is_cut_off(connection: sqlite3.Connection, path: Path) -> None:
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     there = path.stat().st_size
     if there < pages * size:
-        what = f"the store is cut off: {there} bytes of {pages * size} are there"
+        what = f"the store is truncated: {there} bytes of {pages * size} are there"
         raise refusal(DAMAGED, what, RESTORE, path)

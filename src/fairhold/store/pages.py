@@ -73,7 +73,9 @@ def page(connection: sqlite3.Connection, kind: Kind[Record], wanted: Filter, cur
 def _parse(cursor: str) -> Spot:
     match = _CURSOR.fullmatch(cursor)
     if not match:
-        raise InputError([Fault("bad-cursor", "this is no cursor of a page", "use the cursor that came with a page")])
+        raise InputError(
+            [Fault("bad-cursor", "this is not a cursor of a page", "use the cursor that came with a page")]
+        )
     return int(match[1]), int(match[2])
 
 

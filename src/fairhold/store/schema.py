@@ -35,14 +35,14 @@ def refuse_what_is_no_store(connection: sqlite3.Connection, path: Path, folder: 
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
-        raise refusal(DAMAGED, f"this is no store, or its beginning is damaged: {error}", RESTORE, path) from error
+        raise refusal(DAMAGED, f"this is not a store, or its beginning is damaged: {error}", RESTORE, path) from error
     if application == 0 and number == 0:
         raise refusal(DAMAGED, "the store is empty", RESTORE, path)
     if application != APPLICATION:
-        raise refusal(FOREIGN, "this is a database of another program", "name another directory", path)
+        raise refusal(FOREIGN, "this is the database of another program", "name another directory", path)
     if number > len(steps(folder)):
-        what = f"the store has format {number}, and this Fairhold knows formats up to {len(steps(folder))}"
-        raise refusal("store-newer", what, "use the Fairhold that wrote it, or a later one", path)
+        what = f"the store has format {number}, and this version of Fairhold reads formats up to {len(steps(folder))}"
+        raise refusal("store-newer", what, "use the version of Fairhold that wrote it, or a later one", path)
 
 
 def migrate(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATIONS) -> int:
@@ -60,6 +60,6 @@ def migrate(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATION
                 raise
             what = f"the store stays at format {number - 1}: {step.name} failed: {error}"
             raise refusal(
-                "store-not-migrated", what, "use the Fairhold that wrote it, and report this", path
+                "store-not-migrated", what, "use the version of Fairhold that wrote it, and report this", path
             ) from error
     return len(todo)

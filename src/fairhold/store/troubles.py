@@ -43,11 +43,11 @@ def translated(error: sqlite3.Error) -> StoreError:
     """The error of an open store for one of SQLite."""
     code = code_of(error)
     if code in FULL_DISK or code & 0xFF == sqlite3.SQLITE_FULL:
-        return StoreFull("there is no room for the store to grow; nothing of this was applied")
+        return StoreFull("the disk is full, so the store cannot grow; nothing of this was applied")
     if is_damage(error):
         return StoreError(f"the store is damaged: {error}", DAMAGED)
     if code & 0xFF == sqlite3.SQLITE_BUSY:
-        return StoreError("another program keeps the store from writing", "store-busy")
+        return StoreError("another program has locked the store", "store-busy")
     return StoreError(f"the store failed: {error}")
 
 
@@ -67,7 +67,7 @@ def refusal(code: str, what: str, mend: str, path: Path) -> InputError:
     return InputError([Fault(code, what, mend, file=str(path))])
 
 
-_LOOK = "look whether it is a file that you may read and write, and what its disk says; or name another directory"
+_LOOK = "check that you may read and write it and that its disk works; or name another directory"
 RESTORE = "restore a backup: fairhold store restore FILE --state DIRECTORY --replace"
 
 
@@ -91,4 +91,4 @@ def refusing(path: Path) -> Iterator[None]:
 
 
 def _no_room(path: Path) -> StoreFull:
-    return StoreFull(f"{printable(str(path))}: there is no room on the disk for the store; make room")
+    return StoreFull(f"{printable(str(path))}: the disk is full, so the store cannot be written; free some space")

@@ -106,7 +106,7 @@ def cells_of(table: Table, field: Field) -> Sequence[str]:
 
 def _instants(table: Table, reading: Reading, field: Field | None, key: str) -> Numbers:
     if field is None:
-        what = f"nothing says when jobs were submitted: `{key}` has no column"
+        what = f"there is no submit time: `{key}` has no column"
         raise refuse(HEADER, table.findings.name, what, f"write `columns: {{{key}: NAME}}`")
     return column(table, cells_of(table, field), f"`{key}`", instants(field.times, table.origin or 0, reading.zone))
 
@@ -117,7 +117,7 @@ def _durations(table: Table, reading: Reading) -> Numbers:
         cells = cells_of(table, reading.duration)
         return column(table, cells, "`duration`", lambda text: ENDLESS if text == ENDLESS_WORD else read(text))
     if reading.start is None or reading.end is None:
-        what = "nothing says how long jobs run: neither `duration` nor `start` and `end` have columns"
+        what = "there is no run time: neither `duration` nor `start` and `end` have columns"
         raise refuse(HEADER, table.findings.name, what, "write `columns: {duration: NAME}`")
     begins = _instants(table, reading, reading.start, "start")
     ends = _instants(table, reading, reading.end, "end")
@@ -231,7 +231,7 @@ def _named_once(table: Table, names: Sequence[str], good: list[bool]) -> list[bo
         if not good[row]:
             continue
         if name in seen:
-            table.findings.add(TWICE, "a job is called as one above it", table.lines[row], name)
+            table.findings.add(TWICE, "a job has the same name as one above it", table.lines[row], name)
             good[row] = False
         seen.add(name)
     return good

@@ -34,7 +34,7 @@ FIELD_KEYS = ("column", "table", "default")
 
 def read_columns(report: Report, value: Value, place: Place, reading: Reading) -> Reading:
     """The reading with what the section says instead of what holds for its kind."""
-    stated = report.mapping(value, place, what="what a job has with names of columns")
+    stated = report.mapping(value, place, what="fields of a job with names of columns")
     report.keys(stated, COLUMN_KEYS, place, {})
     changed: dict[str, object] = {}
     for key in (*TIMES, *PLAIN):
@@ -102,7 +102,7 @@ def _amount(report: Report, value: Value, place: Place) -> Fraction:
         while rest % prime == 0:
             rest //= prime
     if rest != 1 or not is_whole(found.denominator):
-        what = f"{shown(value)} is no decimal, and amounts are exact"
+        what = f"{shown(value)} has no exact decimal form, and amounts are exact"
         report.fault("no-multiple", what, "write a part of a power of two or ten", place)
         return Fraction(1)
     return found

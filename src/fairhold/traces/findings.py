@@ -17,21 +17,21 @@ HEADER, CUT_SHORT, SYNTAX, EXTRA = "trace-header", "trace-cut-short", "trace-syn
 PATTERN = "trace-pattern"
 
 CODES = {
-    MISSING: "a value is empty that a job needs",
-    NUMBER: "a value is no number",
-    INSTANT: "a value is no instant",
-    DURATION: "a value is no length of time",
+    MISSING: "a value that a job needs is empty",
+    NUMBER: "a value is not a number",
+    INSTANT: "a value is not an instant",
+    DURATION: "a value is not a duration",
     NEGATIVE: "a number is below 0",
-    ABSURD: "a number is beyond all sense",
+    ABSURD: "a number is too large to be real",
     FLAG: "a value is neither true nor false",
-    FIELDS: "a row has not as many values as there are columns",
+    FIELDS: "a row has more or fewer values than there are columns",
     ORDER: "a job was submitted before the one above it, where the format promises order",
-    TWICE: "two jobs have one name",
-    CONSUMER: "no rule leads to a consumer",
-    GANG: "more tasks are to begin together than there are",
-    HEADER: "the columns are not those that are needed, or stand twice",
-    CUT_SHORT: "a compressed file ends too early, or is damaged",
-    SYNTAX: "a row cannot be read at all",
+    TWICE: "two jobs have the same name",
+    CONSUMER: "no rule matches",
+    GANG: "more tasks must start together than there are",
+    HEADER: "needed columns are missing, or a column appears twice",
+    CUT_SHORT: "a compressed file is incomplete or damaged",
+    SYNTAX: "a row cannot be read",
     PATTERN: "a regular expression cannot be read",
     EXTRA: "a kind of file needs packages that are not installed",
 }
@@ -105,12 +105,12 @@ class Findings:
         more = ", …" if kind.count > len(kind.first) else ""
         what = f"{kind.what} in {kind.count:,} {word}: {rows}{more}"
         mend = (
-            "write `faults: skip` to leave them out, or mend them"
+            "write `faults: skip` to leave them out, or correct them"
             if self.is_fatal
-            else "left out; mend them to use them"
+            else "left out; correct them to use them"
         )
         if code in _KEPT:
-            mend = "write `faults: skip` to have them put in order, or mend them" if self.is_fatal else "put in order"
+            mend = "write `faults: skip` to have them sorted, or correct them" if self.is_fatal else "sorted"
         elif code == CONSUMER:
             mend = "add a rule under `consumers:`, or `- {else: /PATH}` for all that is left"
             mend = mend if self.is_fatal else f"left out; {mend}"

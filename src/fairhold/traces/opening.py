@@ -65,10 +65,10 @@ def unpacked(data: bytes, name: str) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
                 if size > LARGEST_TRACE:
-                    what = f"the file has more than {LARGEST_TRACE:,} bytes when it is unpacked"
+                    what = f"the file is larger than {LARGEST_TRACE:,} bytes when unpacked"
                     raise refuse("file-too-large", name, what, "split it")
     except EOFError as error:
-        what, mend = "the packed file ends too early", "fetch it again: some of it is not there"
+        what, mend = "the packed file ends too early", "download it again: the end is missing"
         raise refuse(CUT_SHORT, name, what, mend) from error
     except (OSError, zlib.error, lzma.LZMAError) as error:
         what, mend = f"the packed file is damaged: {error}", "fetch it again"

@@ -30,7 +30,7 @@ def parquet_table(data: bytes, name: str) -> Table:
         }
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise refuse(SYNTAX, name, f"there is no Parquet: {reason}", "name another file or `kind:`") from error
+        raise refuse(SYNTAX, name, f"this is not a Parquet file: {reason}", "name another file or `kind:`") from error
     findings = Findings(name, "row")
     findings.rows = frame.height
     return Table(columns, range(1, frame.height + 1), findings)

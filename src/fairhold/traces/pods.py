@@ -48,7 +48,7 @@ def pods_table(text: str, name: str, label: str) -> Table:
     least: dict[str, str] = {}
     for at, item in enumerate(_items(text, name), 1):
         if not isinstance(item, dict) or item.get("kind") not in ("Pod", "PodGroup"):
-            findings.passed_over("neither pod nor pod group", 1)
+            findings.passed_over("neither a pod nor a pod group", 1)
             continue
         if item["kind"] == "PodGroup":
             least[_key(item)] = _text(_inside(item, "spec").get("minMember"))
@@ -134,7 +134,7 @@ def _needs(spec: Node, part: str) -> dict[str, str]:
 def _amount(text: str, what: str) -> Fraction:
     match = _QUANTITY.fullmatch(text)
     if not match:
-        raise _OddError(NUMBER, f"`{what}` is no quantity", text)
+        raise _OddError(NUMBER, f"`{what}` is not a quantity", text)
     return Fraction(match[1] + (match[2] or "")) * _SCALE[match[3] or ""]
 
 

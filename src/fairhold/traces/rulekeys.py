@@ -37,8 +37,8 @@ def read_rules(report: Report, value: Value, place: Place, folder: Path) -> tupl
         report.keys(item, KEYS, here, {})
         if "else" in item:
             if at < len(items) - 1 or len(item) > 1:
-                what = "`else` is for all that no other rule fits"
-                report.fault("wrong-place", what, "write it alone, as the last rule", (*here, "else"))
+                what = "`else` is for jobs that no other rule matches"
+                report.fault("wrong-place", what, "write it without other keys, as the last rule", (*here, "else"))
             rules.append(Rule(_read_path(report, item["else"], (*here, "else"))))
         else:
             rules.append(_read_rule(report, item, here, folder))
@@ -63,17 +63,17 @@ def _read_rule(report: Report, item: dict[str, Value], place: Place, folder: Pat
     groups = sum(pattern.groups for _, pattern in match)
     if highest_group(to) > groups:
         what = f"`{shown(to)}` names a group, and the expressions have {groups}"
-        report.fault("out-of-range", what, "put what is to be carried over in brackets, as `vo(\\d+)`", (*place, "to"))
+        report.fault("out-of-range", what, "put the part to be used in parentheses, as `vo(\\d+)`", (*place, "to"))
         to = "/"
     if "{}" in to and not has_table:
         report.fault(
             "out-of-range",
-            "`{}` stands for the entry of a table, and there is none",
+            "`{}` stands for an entry of a table, and the rule has no table",
             "name a column in it",
             (*place, "to"),
         )
     if to and not to.startswith(("/", "{}")):
-        report.fault("name", f"`{shown(to)}` is no path", "write it with `/` first, as `/VO/\\1`", (*place, "to"))
+        report.fault("name", f"`{shown(to)}` is not a path", "write it with `/` first, as `/VO/\\1`", (*place, "to"))
     return Rule(to, match, column, table)
 
 
@@ -88,7 +88,7 @@ def read_pattern(report: Report, value: Value, place: Place, *, is_wild: bool = 
     try:
         return re.compile("|".join(translate(text) if is_wild else text for text in texts))
     except (re.error, OverflowError, RecursionError) as error:
-        report.fault(PATTERN, f"the expression cannot be read: {error}", "mend it, or use `like:`", place)
+        report.fault(PATTERN, f"the expression cannot be read: {error}", "correct it, or use `like:`", place)
         return None
 
 
@@ -96,7 +96,7 @@ def read_table(report: Report, value: Value, place: Place, folder: Path = Path()
     """What texts stand for: a mapping, or a CSV file."""
     if isinstance(value, str):
         return _read_entries(report, value, place, folder / value)
-    stated = report.mapping(value, place, what="texts with what they stand for, or the name of a CSV file")
+    stated = report.mapping(value, place, what="texts with their replacements, or the name of a CSV file")
     return {text: each if isinstance(each, str) else shown(each) for text, each in stated.items()}
 
 
@@ -115,7 +115,7 @@ def _read_entries(report: Report, value: str, place: Place, path: Path) -> dict[
             report.fault(HEADER, f"{table} has one value in line {line}", "write `text,entry` lines", place)
             return {}
         if row and found.setdefault(row[0], row[1]) != row[1]:
-            what = f"{table} has `{shown(row[0])}` in line {line} for the second time, as another"
+            what = f"{table} has `{shown(row[0])}` in line {line} a second time, with another entry"
             report.fault("duplicate-key", what, "keep one of the two", place)
     return found
 

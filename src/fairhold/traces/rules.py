@@ -88,6 +88,6 @@ def consumers_of(table: Table, rules: Sequence[Rule]) -> tuple[list[int | None],
         place = place_of[values]
         if place is None:
             said = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
-            table.findings.add(CONSUMER, "no rule leads to a consumer", table.lines[row], said)
+            table.findings.add(CONSUMER, "no rule matches", table.lines[row], said)
         found.append(place)
     return found, tuple(places)

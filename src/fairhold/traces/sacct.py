@@ -41,7 +41,7 @@ def sacct_table(text: str, name: str, fields: Sequence[str]) -> Table:
     table = table.kept(["." not in each for each in table.columns[job]], "step of a job")
     table.columns["job"] = table.columns[job]
     table = _began(table)
-    table = table.kept(_last(table.columns["job"]), "earlier try of a job")
+    table = table.kept(_last(table.columns["job"]), "earlier attempt of a job")
     table.columns["elapsed_or_raw"] = table.cells("elapsed" if "elapsed" in table.columns else "elapsedraw")
     _count_nodes(table)
     return table
@@ -82,7 +82,7 @@ def _count_nodes(table: Table) -> None:
     ]
     cpus = [columns[key] for key in ("alloccpus", "ncpus", "reqcpus") if key in columns]
     if not cpus and "cpu" not in names:
-        what = "no column tells how many CPUs a job had"
+        what = "no column has the CPUs of a job"
         raise refuse(HEADER, table.findings.name, what, "add AllocTRES or AllocCPUS to --format", 1)
     columns["cpus"] = [
         read[text].get("cpu", "") or next((each for each in cells if each not in ("", "0")), "")

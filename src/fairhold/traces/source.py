@@ -87,7 +87,7 @@ def _read_reading(report: Report, node: dict[str, Value], place: Place, known: R
     if node.get("tasks", "cpus") == "nodes":
         reading = by_nodes(reading)
     elif node.get("tasks", "cpus") != "cpus":
-        what, mend = "a task is neither one CPU of a job nor one node of it", "write `cpus` or `nodes`"
+        what, mend = "`tasks` is neither `cpus` nor `nodes`", "write `cpus` or `nodes`"
         report.fault("unknown-word", what, mend, (*place, "tasks"))
     if "columns" in node:
         reading = read_columns(report, node["columns"], (*place, "columns"), reading)
@@ -133,7 +133,7 @@ def _read_where(report: Report, value: Value, place: Place) -> tuple[tuple[str, 
 def _read_faults(report: Report, value: Value, place: Place) -> bool:
     """Whether rows at fault are fatal."""
     if value not in ("skip", "fatal"):
-        what = "rows at fault are either left out or fatal"
+        what = "`faults` is neither `skip` nor `fatal`"
         report.fault("unknown-word", what, "write `skip` or `fatal`", place)
     return value != "skip"
 
@@ -187,7 +187,7 @@ def _factor(report: Report, value: Value, place: Place, least: Fraction = Fracti
         report.fault("not-a-number", "expected a factor", "write a number such as 1.5", place)
         return Fraction(1)
     if not least <= number <= MOST_SCALE:
-        what = f"{shown(value)} is no factor" if number >= 0 else f"{shown(value)} is below 0"
+        what = f"{shown(value)} is not a factor" if number >= 0 else f"{shown(value)} is below 0"
         report.fault("out-of-range", what, f"write a number above 0 and up to {MOST_SCALE}", place)
         return Fraction(1)
     return number

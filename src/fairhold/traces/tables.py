@@ -130,11 +130,11 @@ def json_table(text: str, name: str) -> Table:
         try:
             value = json.loads(each, parse_int=str, parse_float=str, parse_constant=_no_number, object_pairs_hook=_once)
             if not isinstance(value, dict):
-                findings.add(FIELDS, "there is no JSON object", line)
+                findings.add(FIELDS, "this is not a JSON object", line)
                 continue
             _flatten(value, "", flat)
         except (ValueError, RecursionError) as error:
-            findings.add(SYNTAX, "there is no JSON", line, _reason(error))
+            findings.add(SYNTAX, "this is not JSON", line, _reason(error))
             continue
         found.append(flat)
         lines.append(line)
@@ -147,13 +147,13 @@ def _reason(error: Exception) -> str:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return found
 
 

@@ -66,7 +66,7 @@ def parse_tenants(text: str, name: str) -> Tenants:
     report.keys(factor, ("every", "calm"), ("factor",), {})
     every = report.duration(factor["every"], ("factor", "every")) if "every" in factor else SIX_HOURS
     if not every and "every" in factor:
-        report.fault("out-of-range", "the factor would change without end", "write `6h`", ("factor", "every"))
+        report.fault("out-of-range", "the factor would change infinitely often", "write `6h`", ("factor", "every"))
     stated = report.mapping(top.get("tenants"), ("tenants",), what="paths with what they submit")
     found = Tenants(
         seed=report.whole(top.get("seed", 0), ("seed",), most=2**53),
@@ -79,7 +79,7 @@ def parse_tenants(text: str, name: str) -> Tenants:
     )
     jobs = int(sum(tenant.rate for tenant in found.tenants) * found.length / DAY)
     if jobs > MOST_JOBS:
-        what = f"the tenants would submit about {jobs:,} jobs, and {MOST_JOBS:,} are the most"
+        what = f"the tenants would submit about {jobs:,} jobs, more than {MOST_JOBS:,}"
         report.fault("out-of-range", what, "lower `jobs_per_day` or `length`", ("tenants",))
     report.settle()
     return found
@@ -200,7 +200,7 @@ def _read_tasks(report: Report, value: Value, place: Place) -> Quantiles | Weigh
         report.keys(value, ("quantiles",), place, {})
         return _read_quantiles(report, value["quantiles"], (*place, "quantiles"), is_time=False)
     report.keys(value, ("sizes", "weights"), place, {})
-    report.missing(value, ("sizes", "weights"), place, "what says the number of tasks")
+    report.missing(value, ("sizes", "weights"), place, "the number of tasks")
     sizes = report.sequence(value.get("sizes", []), (*place, "sizes"), what="numbers of tasks")
     found = [report.whole(each, (*place, "sizes", at), least=1, most=MOST_TASKS) for at, each in enumerate(sizes)]
     weights = _weights(report, value.get("weights", []), (*place, "weights"), len(found))
@@ -226,7 +226,7 @@ def _read_duration(report: Report, value: Value, place: Place) -> Quantiles | We
     if not 0 < low <= high <= most:
         first, second = SHAPES[shape]
         mend = f"write `{first}` above 0, `{second}` not below it, and `most` not below both"
-        report.fault("out-of-range", f"`{first}` and `{second}` are in no order", mend, place)
+        report.fault("out-of-range", f"`{first}` and `{second}` are not in order", mend, place)
         return None
     return lognormal(low, high, most) if shape == "lognormal" else pareto(low, high, most)
 
@@ -252,8 +252,8 @@ def _read_quantiles(report: Report, value: Value, place: Place, *, is_time: bool
             report.fault("no-multiple", what, "write at most three", (*here, 0))
     is_rising = all(low < high for low, high in pairwise(levels)) and values == sorted(values)
     if levels[:1] != [0] or levels[-1:] != [LEVELS] or not is_rising:
-        what = "the quantiles do not rise from 0 to 100 percent"
-        report.fault("out-of-range", what, "write them in order, the first of 0 and the last of 100", place)
+        what = "the percentages do not rise from 0 to 100"
+        report.fault("out-of-range", what, "write them in order, from 0 to 100", place)
         return Quantiles((0, LEVELS), (1, 1))
     return Quantiles(tuple(levels), tuple(values))
 

@@ -20,7 +20,7 @@ Read = int | str
 """A number, or the code of what is wrong."""
 WORDS = {
     MISSING: "is empty",
-    NUMBER: "is no number",
+    NUMBER: "is not a number",
     INSTANT: "is no instant",
     DURATION: "is no length of time",
     NEGATIVE: "is below 0",

@@ -67,7 +67,7 @@ def _scaled(workload: Workload, scaling: Scaling, findings: Findings) -> Workloa
     paths = [f"{path}/" for path in workload.consumers]
     for path, _ in scaling.load:
         if path != "/" and not any(each.startswith(f"{path}/") for each in paths):
-            what = f"`scale.load` names `{shown(path)}`, and nothing below it submits anything"
+            what = f"`scale.load` names `{shown(path)}`, and no job is submitted there or below"
             raise refuse("unknown-consumer", findings.name, what, "name a consumer of the workload, or one above it")
     _refuse_absurd(workload, scaling, findings.name)
     return scaled(workload, scaling)
@@ -82,11 +82,11 @@ def _refuse_absurd(workload: Workload, scaling: Scaling, name: str) -> None:
         for consumer, count in Counter(workload.consumer).items()
     )
     if jobs > MOST_JOBS:
-        what = f"`scale.load` makes {int(jobs):,} jobs of {len(workload):,}, and {MOST_JOBS:,} can be played"
+        what = f"`scale.load` makes {int(jobs):,} jobs of {len(workload):,}, and at most {MOST_JOBS:,} can be simulated"
         raise refuse("out-of-range", name, what, "write a smaller factor")
     first = workload.submit[0] if scaling.start is None else scaling.start
     last = workload.submit[-1] if scaling.until is None else min(workload.submit[-1], scaling.until)
     last = (first if scaling.begin is None else scaling.begin) + int((last - first) * scaling.time)
     if last > LATEST:
         what = f"the last job would be submitted after {format_instant(LATEST)}"
-        raise refuse("out-of-range", name, what, "mend it, or set an earlier `begin:` or a smaller `scale.time`")
+        raise refuse("out-of-range", name, what, "correct it, or set an earlier `begin:` or a smaller `scale.time`")

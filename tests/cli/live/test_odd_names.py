@@ -29,7 +29,7 @@ def test_a_name_that_would_be_another_address_is_one_of_nothing(fake: Fake, comm
 @pytest.mark.parametrize("key", ["a b", "a\nb", "ключ", "x" * 201])
 def test_a_key_that_cannot_be_sent_is_refused_before(fake: Fake, key: str) -> None:
     said = fairhold("submit", "/Research", "--key", key, "--", "true", exits=2).stderr
-    assert said.startswith("key: a key is 1 to 200 characters of ASCII that can be seen, without blanks [name]")
+    assert said.startswith("key: a key is 1 to 200 printable ASCII characters without spaces [name]")
     assert not fake.jobs
 
 
@@ -48,4 +48,4 @@ def test_a_standard_input_that_is_closed_is_named(fake: Fake) -> None:
 
 def test_a_socket_without_a_path_is_no_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRHOLD_SERVICE", "unix:")
-    assert fairhold("jobs", exits=2).stderr.startswith("`unix:` is no service; write ")
+    assert fairhold("jobs", exits=2).stderr.startswith("`unix:` is not a service address; write ")

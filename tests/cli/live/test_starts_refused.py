@@ -31,7 +31,7 @@ main()
 """
 READABLE = "name a file that is there and that you may read"
 OTHER = "name another state directory with --state, one that you may write to"
-LOOK = "look whether it is a file that you may read and write, and what its disk says; or name another directory"
+LOOK = "check that you may read and write it and that its disk works; or name another directory"
 
 
 class Start:
@@ -74,7 +74,7 @@ def start(tmp_path: Path) -> Start:
         (("--agents", "x..y:77"), "cannot listen for agents at x..y:77: no host can have this name [cannot-listen]"),
         (("--listen", "203.0.113.5"), "`203.0.113.5` is not a loopback address, and there is no TLS cert"),
         (("--tls-cert", "no", "--tls-key", "no"), "no: the file cannot be read: No such file or directory [tls-files]"),
-        (("--tls-cert", "plan.yaml", "--tls-key", "plan.yaml"), "plan.yaml: no certificate with its key: "),
+        (("--tls-cert", "plan.yaml", "--tls-key", "plan.yaml"), "plan.yaml: the certificate and key cannot be used: "),
         (("--host", "g1"), "the plan has no hosts, and --host names `g1` [unknown-host]"),
         (("--state", "plan.yaml"), "{place}/plan.yaml: the state directory is a file [state-directory]"),
         (("--state", "plan.yaml/x"), "{place}/plan.yaml/x: the state directory cannot be made: Not a directory [st"),
@@ -234,7 +234,7 @@ def test_a_disk_without_room_is_the_machines_side(tmp_path: Path) -> None:
     start = Start(tmp_path)
     with disk(tmp_path / "small", "64k") as small:
         start.state = small / "state"
-        full = "there is no room on the disk for the store; make room [store-full]"
+        full = "the disk is full, so the store cannot be written; free some space [store-full]"
         assert start() == (3, [f"{start.state}/store.sqlite: {full}"])
         with suppress(OSError), (small / "fill").open("wb", buffering=0) as ballast:
             while ballast.write(bytes(1024)):

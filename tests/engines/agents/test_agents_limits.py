@@ -70,4 +70,4 @@ def test_there_is_nothing_to_say(
 def test_limits_that_are_no_list_are_no_inventory(open_desk: OpenDesk, connect: Connect) -> None:
     desk = open_desk()
     assert connect().introduce(enforced="cpu").is_dropped()
-    desk.until_complaint("the limits that it enforces are no list")
+    desk.until_complaint("the limits that it enforces are not a list")

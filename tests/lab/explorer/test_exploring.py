@@ -147,7 +147,7 @@ def test_demand_comes_to_the_last_request_and_goes_from_the_last_ones_down_to_wh
     assert (code, file, mend) == (
         "change",
         "/Lab:demand.compute=5",
-        "write 6 or more; what is held is for the state to say",
+        "write 6 or more; what is held comes from the state",
     )
 
 

@@ -178,7 +178,7 @@ def test_the_script_shows_edits_undoes_and_explains(url: str) -> None:
     assert found["line"] == "--set '/Research:demand=20'"
     assert "quota 20, holds 85, wants 20" in found["after"]
     assert "quota 50, holds 85, wants 90" in found["before"]
-    assert [text for text in found["faults"] if "own 60 together" in text], found["faults"]
+    assert [text for text in found["faults"] if "own 60 in total" in text], found["faults"]
     assert found["invalid"] == ["/Trading:owned"]
     assert found["undone"] == ["50", "50"]
     risk = "/Trading/Risk"

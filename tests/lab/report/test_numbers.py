@@ -39,13 +39,13 @@ def test_the_verdict_says_who_waited_for_his_own_and_who_lost_work() -> None:
     shared = lends()["shared"][0]
     lines = {line.text: line.how for line in verdict(lends(), shared, SLOT)}
     assert lines == {
-        "Whoever could use more of what they own had it within 2 s (/A waited longest).": GOOD,
-        "100 % of what was there was used (0.07 slot-hours); of what was there and wanted, 100 %.": GOOD,
+        "Owners got what they own within 2 s (/A waited longest).": GOOD,
+        "100 % of the capacity was used (0.07 slot-hours); of the capacity that was wanted, 100 %.": GOOD,
         "37.5 % of all that was used was borrowed: allocated beyond what is owned.": "plain",
         "0.02 slot-hours of work were lost, 26.7 % of what was used; most of it by /B (0.02 slot-hours).": BAD,
         "2 attempts were notified to give units back; none was preempted again.": GOOD,
         "Of 7 tasks, p50 of the wait is 0 s, p95 12 s, the longest 12 s.": "plain",
-        "1 job of /X can never run: `/X` is no leaf of the plan (the first is j3).": BAD,
+        "1 job of /X can never run: `/X` is not a leaf of the plan (the first is j3).": BAD,
     }
     assert [(each.path, each.why) for each in sufferers(shared, SLOT)] == [
         ("/B", "lost 0.02 slot-hours of work, 30.5 % of what it used"),
@@ -70,7 +70,7 @@ def test_where_a_parent_owns_more_than_its_leaves_what_is_due_counts() -> None:
 
 def test_what_idles_beside_who_waits_is_not_good() -> None:
     lines = {line.text: line.how for line in verdict(splits(), splits()["shared"][0], SLOT)}
-    text = "63.8 % of what was there was used (0.04 slot-hours); of what was there and wanted, 63.8 %."
+    text = "63.8 % of the capacity was used (0.04 slot-hours); of the capacity that was wanted, 63.8 %."
     assert lines[text] == BAD
     assert lines["2 slots were wanted and not held when the run ended."] == FAIR
 

@@ -32,7 +32,7 @@ def unknown_consumer(connection: Connection, path: str) -> Refused | None:
 
 
 def unknown_job(connection: Connection, name: str) -> Refused | None:
-    """A name that is no path may be meant for a job, which goes by its number; None where no job has one like it."""
+    """A name that is not a path may be meant for a job, which goes by its number; None where no job has one like it."""
     if name.startswith("/"):
         return None
     numbers = {row["name"]: row["job"] for row in connection.run(steps.jobs({}, _MOST_JOBS))["jobs"] if row["name"]}

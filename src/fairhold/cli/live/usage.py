@@ -42,7 +42,7 @@ def print_usage(
         )
     first, last = (parse_instant(text) if text else None for text in (start, end))
     if first is not None and last is not None and last < first:
-        raise UsageError("--to is before --from: give them in their order")
+        raise UsageError("--to is before --from: swap them")
     asked = keys if as_json or "kind" in keys else [*keys, "kind"]
     query = {"from": start, "to": end, "by": ",".join(asked), "resource": ",".join(resources) or None}
     found = connect(service).run(steps.listing("usage", query))

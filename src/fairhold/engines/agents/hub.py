@@ -127,7 +127,7 @@ class Agents:
         """What came since the last call; never waits. Raises RuntimeError when the connections are served no more."""
         with self._lock:
             if self._failure:
-                raise RuntimeError("the agents' connections are not served any more") from self._failure
+                raise RuntimeError("agent connections are no longer served") from self._failure
             drained, self._reports = self._reports, []
             for report, link in drained:
                 self._routes.told(report, link)
@@ -190,7 +190,7 @@ class Agents:
                 self._carry_out()  # what was ordered before `close` and can go at once
         except BaseException as error:  # noqa: BLE001 - whatever it is, the service must not go on as if all were well
             self._failure = error
-            self._complain(f"the agents' connections are not served any more: {error!r}")
+            self._complain(f"agent connections are no longer served: {error!r}")
             self._on_events()
 
     def _carry_out(self) -> None:

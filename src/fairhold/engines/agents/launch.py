@@ -184,7 +184,7 @@ class OwnAgent:
             if descriptor >= 0:
                 return int(number), descriptor
             if time.monotonic() > give_up:
-                raise TimeoutError(f"{self._directory / LOCK} is held by something that is no agent")
+                raise TimeoutError(f"{self._directory / LOCK} is held by a process that is not an agent")
             time.sleep(_LOOK / 10)  # it has the lock and is about to write its number; or its last child lets go
 
     def _find_latest(self) -> tuple[int, int] | None:
@@ -221,7 +221,7 @@ class OwnAgent:
         finally:
             os.close(log)
         if done.returncode or not done.stdout.isdigit():
-            raise OSError(0, f"python ended with {done.returncode}, see {self._directory / LOG}")
+            raise OSError(0, f"python ended with exit code {done.returncode}, see {self._directory / LOG}")
         self._latest = int(done.stdout)
         return os.pidfd_open(self._latest)
 

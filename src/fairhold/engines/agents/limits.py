@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LIMITS = {
-    "memory": "a task that uses more memory than its unit is seen once a second, and stopped then",
+    "memory": "memory is checked once a second, and a task above its unit is stopped",
     "cpu": "a task may use more processor time than its unit",
 }
 """Resources that a host can limit, and what it means where it does not."""

@@ -46,11 +46,11 @@ class Inventory(NamedTuple):
 def inventory(message: Mapping[str, Any]) -> Inventory:
     """The first message of an agent. Raises ValueError where it is none."""
     if message.get("type") != "inventory":
-        raise ValueError("the first message is no inventory")
+        raise ValueError("the first message is not an inventory")
     held = []
     for item in field(message, "attempts", list):
         if not isinstance(item, dict):
-            raise ValueError("an inventory names an attempt that is no object")  # noqa: TRY004 - content, not use
+            raise ValueError("an inventory names an attempt that is not an object")  # noqa: TRY004 - content, not use
         record = item.get("exit")
         held.append(
             Held(
@@ -81,7 +81,7 @@ def _lease(said: object) -> float:
     if said is None:
         return 0.0
     if not isinstance(said, int | float) or not 0 <= said <= _LONGEST_LEASE:
-        raise ValueError("what is left of its lease is no number of seconds, or more than any lease has")
+        raise ValueError("what is left of its lease is not a number of seconds, or more than any lease has")
     return float(said)
 
 
@@ -90,14 +90,14 @@ def _enforced(said: object) -> tuple[str, ...] | None:
     if said is None:
         return None
     if not isinstance(said, list):
-        raise ValueError("the limits that it enforces are no list")  # noqa: TRY004 - content, not use
+        raise ValueError("the limits that it enforces are not a list")  # noqa: TRY004 - content, not use
     return tuple(name for name in LIMITS if name in said)
 
 
 def _labels(said: object) -> tuple[str, ...]:
     """Labels of a host. Raises ValueError."""
     if not isinstance(said, list) or len(said) > MOST_LABELS:
-        raise ValueError(f"its labels are no list of {MOST_LABELS} at most")
+        raise ValueError(f"its labels are not a list of {MOST_LABELS} at most")
     for each in said:
         if not (isinstance(each, str) and is_label(each)):
             raise ValueError("one of its labels is not written as NAME=VALUE or NAME")

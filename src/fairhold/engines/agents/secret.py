@@ -44,7 +44,7 @@ def _read(path: Path) -> bytes:
     refused = partial(_refused, path)
     content = read_private(path, _BYTES * 2 + 2, refused, mend_mode=f"run: chmod 600 {quote(str(path))}")
     if not _CONTENT.fullmatch(content):
-        raise refused("holds no secret", "remove it when no agent runs any more; a new one is made")
+        raise refused("holds no secret", "remove it when no agent runs; a new one is made")
     return bytes.fromhex(content.decode())
 
 

@@ -199,10 +199,10 @@ class Talk:
     def _refuse_another(self, machine: Machine, now: float) -> None:
         """An agent with another spool knows nothing of what the one before runs. Raises BrokenLinkError."""
         if machine.link:
-            raise BrokenLinkError(f"another agent is connected as {machine.name}; give each host a name of its own")
+            raise BrokenLinkError(f"another agent is connected as {machine.name}; give each host its own name")
         if machine.is_bound and self._leases.runs(machine.name, now):
-            what = f"its spool is new, and the lease of what {machine.name} ran before is not over"
-            raise BrokenLinkError(f"{what}; it is let in when that is")
+            what = f"its spool is new, and the lease of what {machine.name} ran before has not ended"
+            raise BrokenLinkError(f"{what}; it can connect when it has")
 
     # -- what agents are told
 

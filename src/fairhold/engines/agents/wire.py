@@ -127,7 +127,7 @@ class Wire:
         self._links.pop(link, None)
         self._strangers.pop(link, None)
         if link.machine is None:
-            self._complain(f"a connection from {link.peer} was dropped before it said who it is: {why}")
+            self._complain(f"a connection from {link.peer} was dropped before it identified itself: {why}")
         else:
             self._listener.lost(link, why)
 
@@ -153,7 +153,7 @@ class Wire:
             return
         except OSError as error:  # mostly: no descriptor is left
             if self._closed_until is None:
-                self._complain(f"no agent is let in for {_PAUSE:g} s: {error.strerror}")
+                self._complain(f"no agent can connect for {_PAUSE:g} s: {error.strerror}")
                 for one in self._doors:
                     self._selector.unregister(one)
                 self._closed_until = now + _PAUSE
@@ -164,7 +164,7 @@ class Wire:
         if not is_own:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while len(self._strangers) >= self._settings.strangers:
-            self.give_up(next(iter(self._strangers)), "too many did not say who they are")
+            self.give_up(next(iter(self._strangers)), "too many did not identify themselves")
         peer = listening.peer_name(address, is_own=is_own)
         link = Link(sock, is_own=is_own, peer=peer, secret=self._secret, most=self._settings.backlog, now=now)
         self._strangers[link] = now + self._settings.handshake
@@ -196,7 +196,7 @@ class Wire:
             largest = max(strangers, key=lambda link: link.pending)
             strangers.remove(largest)
             total -= largest.pending
-            self.give_up(largest, "those who did not say who they are sent too much")
+            self.give_up(largest, "connections sent too much before they identified themselves")
 
     def _try(self, link: Link, action: Callable[[], object]) -> None:
         """Do something with a connection; it is given up where that does not work."""

@@ -68,7 +68,7 @@ def parse_change(text: str) -> Change:
     match = _SHAPE.fullmatch(text.strip()) if len(text) <= LONGEST else None
     key = _KEY.fullmatch(match[4]) if match else None
     if match is None or key is None:
-        raise _fault(text, "it says nothing to change", _meant(text) or EXAMPLE)
+        raise _fault(text, "it does not say what to change", _meant(text) or EXAMPLE)
     head, places, rest = key.groups()
     parts = rest.split(".", 1) if rest and rest.startswith(tuple(f"{each}." for each in _OF_AMOUNTS)) else [rest]
     steps = (head, *(int(at) for at in re.findall(r"[0-9]+", places)), *(part for part in parts if part))
@@ -82,7 +82,7 @@ def _value(text: str, stated: str) -> Any:  # noqa: ANN401 - whatever a plan can
     try:
         document = parse_document(f"value: {stated}", text).value
     except InputError as error:
-        raise _fault(text, f"`{shown(stated)}` is no value: {error.faults[0].what}", EXAMPLE) from None
+        raise _fault(text, f"`{shown(stated)}` is not a value: {error.faults[0].what}", EXAMPLE) from None
     return document["value"] if isinstance(document, dict) and document.keys() == {"value"} else stated
 
 
@@ -145,7 +145,7 @@ def _apply(change: Change, plan_document: Node, state_document: Node, plan: Plan
     rows = [at for at, row in enumerate(state_document.get("requests") or ()) if row.get("id") == where]
     if rows and where not in plan.resource_groups:
         if head not in REQUEST_KEYS:
-            raise NoPlaceError(f"`{shown(head)}` is no key of a request", nearest(head, REQUEST_KEYS, "key"))
+            raise NoPlaceError(f"`{shown(head)}` is not a key of a request", nearest(head, REQUEST_KEYS, "key"))
         return [_write(state_document, ("requests", rows[0]), change)]
     if where.startswith("/") or where == "settings" or where in plan.resource_groups:
         places = places_of(plan_document, where, head, change.only(plan_document))
@@ -154,7 +154,7 @@ def _apply(change: Change, plan_document: Node, state_document: Node, plan: Plan
             _write(state_document, ("resource_groups", where), change)
         return [_write(plan_document, place, change) for place in places]
     known = (*plan.resource_groups, *(row["id"] for row in state_document.get("requests") or ()))
-    what = f"`{shown(where)}` is no consumer, resource group or request"
+    what = f"`{shown(where)}` is not a consumer, resource group or request"
     raise NoPlaceError(what, nearest(where, (*known, *plan.tree.paths[1:]), "resource group or request"))
 
 
@@ -184,7 +184,7 @@ def _below(node: Any, step: Step, following: Step) -> Any:  # noqa: ANN401 - a m
     else:
         found = node.setdefault(step, {}) if isinstance(following, str) else node.get(step)
     if not isinstance(found, list if isinstance(following, int) else dict):
-        raise NoPlaceError(f"`{shown(step)}` is {shown(found)}, and has no parts", "write the whole of it")
+        raise NoPlaceError(f"`{shown(step)}` is {shown(found)}, which has no parts", "write the whole value")
     return found
 
 

@@ -92,7 +92,7 @@ def want(state: Node, plan: Plan, path: str, rest: str, value: Any) -> list[Plac
     Where the state has requests, units that are held stay: others come to its last request or go from its last ones.
     """
     if not plan.tree.is_leaf(plan.tree.rows[path]):
-        raise NoPlaceError(f"`{shown(path)}` is no leaf, and only leaves have demand", "name a leaf below it")
+        raise NoPlaceError(f"`{shown(path)}` is not a leaf, and only leaves have demand", "name a leaf below it")
     wants = Wants(plan, state)
     group, resource = _meant(wants, plan, path, rest)
     if resource:
@@ -103,7 +103,7 @@ def want(state: Node, plan: Plan, path: str, rest: str, value: Any) -> list[Plac
         return [("demand", path, group, resource)]
     units = 0 if value is None else value
     if not is_whole(units) or units < 0:
-        raise NoPlaceError(f"`{shown(units)}` is no number of units", "write a whole number from 0 on")
+        raise NoPlaceError(f"`{shown(units)}` is not a number of units", "write a whole number from 0 on")
     if group in slot_groups(plan) and wants.is_counted(group):
         state.setdefault("demand", {}).setdefault(path, {})[group] = units
         return [("demand", path, group)]
@@ -116,8 +116,8 @@ def want(state: Node, plan: Plan, path: str, rest: str, value: Any) -> list[Plac
 def _spread(wants: Wants, rows: list[tuple[int, Node]], path: str, units: int) -> list[Place]:
     held = sum(wants.held[row["id"]] for _, row in rows)
     if units < held:
-        what = f"`{shown(path)}` holds {held} units, and cannot want {units}"
-        raise NoPlaceError(what, f"write {held} or more; what is held is for the state to say")
+        what = f"`{shown(path)}` holds {held} units, so it cannot want only {units}"
+        raise NoPlaceError(what, f"write {held} or more; what is held comes from the state")
     more = units - sum(row["count"] for _, row in rows)
     if more >= 0:
         at, row = rows[-1]

@@ -102,9 +102,9 @@ class Gate:
         origin = headers.get(b"origin", f"http://{host}".encode("latin-1")).decode("latin-1").lower()
         length = headers.get(b"content-length", b"0")
         if host not in self._names:
-            refusal = _answer(403, Fault("foreign-host", "this server is called by a name that is not its own"))
+            refusal = _answer(403, Fault("foreign-host", "the `Host` of the request is not a name of this server"))
         elif origin != f"http://{host}":
-            refusal = _answer(403, Fault("foreign-origin", "the request comes from a page of somebody else"))
+            refusal = _answer(403, Fault("foreign-origin", "the request comes from a page of another origin"))
         elif not length.isdigit() or len(length) > 15 or int(length) > LARGEST:
             refusal = _too_large()
         else:
@@ -157,7 +157,7 @@ async def _not_read(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first: dict[str, Any] = error.errors()[0]
     is_broken = first["type"] == "json_invalid"
-    what = "the request is no JSON" if is_broken else f"the request cannot be read: {first['msg']}"
+    what = "the request is not JSON" if is_broken else f"the request cannot be read: {first['msg']}"
     mend = 'send `{"changes": ["/Trading:owned=8"], "consumer": "/Trading"}`'
     return _answer(400, Fault("json-syntax" if is_broken else "bad-request", what, mend))
 

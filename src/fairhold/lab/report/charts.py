@@ -47,7 +47,7 @@ def _allocation(frame: Frame) -> Plot:
     )
     used = stacked(frame, "used", f"{frame.unit.many} used").transform_calculate(used="datum.own + datum.borrowed")
     chart = beside(frame, alt.layer(used, capacity), "over")
-    says = "Who used how much; the dashed line is all that was there."
+    says = "Who used how much; the dashed line is the capacity."
     return Plot("allocation", "Allocation over time", says, ("over",), chart)
 
 
@@ -68,7 +68,7 @@ def _against_own(frame: Frame) -> Plot:
             .mark_area(interpolate="step-after")
             .encode(x=time(frame), y=alt.Y("amount:Q", title=None, stack="zero"), color=kinds, order="order:Q")
         )
-        says = "What each has allocated, owned and borrowed. The dashed line is what it owns; demand up to"
+        says = "Allocated, owned and borrowed, by consumer. The dashed line is what it owns; demand up to"
         says += " it should be met. The dotted line is its quota. Every row has a scale of its own."
     else:
         held = (
@@ -76,7 +76,7 @@ def _against_own(frame: Frame) -> Plot:
             .mark_line(interpolate="step-after", strokeWidth=1.4)
             .encode(x=time(frame), y=alt.Y("held:Q", title=None), color=plans(frame))
         )
-        says = "What each used under every plan; the dashed line is what is its own. Every row has a scale of its own."
+        says = "What each used under every plan; the dashed line is what it owns. Every row has a scale of its own."
     quota = _line(frame, base.transform_filter("isValid(datum.quota)"), "quota", colour(3).strong, [1, 2])
     lines = [owned, quota] if len(frame.names) == 1 else [owned]
     chart = (
@@ -85,7 +85,7 @@ def _against_own(frame: Frame) -> Plot:
         .resolve_scale(y="independent")
         .configure_axisY(tickCount=3)
     )
-    return Plot("entitlement", "Each consumer against what is its own", says, ("over",), chart)
+    return Plot("entitlement", "Each consumer against what it owns", says, ("over",), chart)
 
 
 def _line(frame: Frame, base: alt.Chart, column: str, ink: str, dashes: list[int]) -> alt.Chart:
@@ -114,9 +114,7 @@ def _lending(frame: Frame) -> Plot:
     shades = alt.condition("datum.is_dark", alt.value("#fff"), alt.value("#123"))
     words = base.mark_text(fontSize=10).encode(text="text:N", color=shades)
     chart = alt.layer(cells, words).properties(width=max(200, frame.width - 140), height=alt.Step(24))
-    says = (
-        f"{hour[0].upper()}{hour[1:]} that the row's own left unused and the column used beyond its own at that time."
-    )
+    says = f"{hour[0].upper()}{hour[1:]} that the row owned and did not use while the column used more than it owned."
     return Plot("lending", "Who lent to whom", says, ("lending",), beside(frame, chart, "lending"))
 
 
@@ -156,8 +154,8 @@ def _fairness(frame: Frame) -> Plot:
 def _reclaims(frame: Frame) -> Plot:
     told = over_plans(frame, "notified", "attempts notified").properties(height=120)
     lost = over_plans(frame, "lost", f"{frame.unit.hour} lost").properties(height=120)
-    says = "How often units were taken back, and what work was lost by it and by hosts that failed."
-    return Plot("reclaims", "Taken back and lost over time", says, ("total",), told & lost)
+    says = "How often units were reclaimed, and how much work was lost by it and by failed hosts."
+    return Plot("reclaims", "Reclaimed and lost over time", says, ("total",), told & lost)
 
 
 def _losses(frame: Frame) -> Plot:
@@ -188,11 +186,11 @@ def _losses(frame: Frame) -> Plot:
     )
     if len(frame.names) > 1:
         lost = lost.encode(color=plans(frame))
-    says = "Who had to give back, and what it cost him."
+    says = "Who had to give back, and the work lost."
     if len(frame.names) > 1:
         says += f" Bars of a consumer from above: {', '.join(frame.names)}."
     chart = alt.hconcat(counts, lost).resolve_scale(color="independent")
-    return Plot("losses", "Taken back and lost, by consumer", says, ("sufferings",), chart)
+    return Plot("losses", "Reclaimed and lost, by consumer", says, ("sufferings",), chart)
 
 
 def _spread(frame: Frame, name: str, axis: alt.Axis, title: str) -> Any:  # noqa: ANN401

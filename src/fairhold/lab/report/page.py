@@ -74,7 +74,7 @@ def _times(documents: Mapping[str, Document]) -> str:
     begin = min(document["begin"] for document in documents.values())
     end = max(document["end"] for document in documents.values())
     text = f"Measured from {format_instant(begin // 1_000_000 * 1_000_000)} for {duration(end - begin)}"
-    text += "; what was before that counts nothing."
+    text += "; earlier time is not counted."
     plans = f" Plans on the same workload: {', '.join(map(escape, documents))}." if len(documents) > 1 else ""
     return f"<p>{text}{plans}</p>"
 

@@ -130,7 +130,7 @@ def _own(shared: Document, unit: Unit) -> Line:
     if longest <= bound:
         return Line(
             GOOD,
-            f"Whoever could use more of what they own had it within {duration(longest)} ({path} waited longest).",
+            f"Owners got what they own within {duration(longest)} ({path} waited longest).",
         )
     late = sum(each > bound for each in kept.values())
     others = f", and {late - 1} more longer than {duration(bound)}" if late > 1 else ""
@@ -143,11 +143,11 @@ def _own(shared: Document, unit: Unit) -> Line:
 def _use(shared: Document, unit: Unit) -> Line:
     could, used, room = useful(shared), shared["used"], shared["capacity"]
     if not room:
-        return Line(BAD, "There was nothing to use.")
+        return Line(BAD, "There was no capacity.")
     length = sum(1 for each in shared["capacity_in"] if each)
     how = GOOD if used * 100 >= could * 95 else FAIR if used * 100 >= could * 80 else BAD
-    text = f"{percent(used, room)} of what was there was used ({unit.hours(used)})"
-    return Line(how if length else PLAIN, f"{text}; of what was there and wanted, {percent(used, could)}.")
+    text = f"{percent(used, room)} of the capacity was used ({unit.hours(used)})"
+    return Line(how if length else PLAIN, f"{text}; of the capacity that was wanted, {percent(used, could)}.")
 
 
 def _lent(shared: Document) -> Line:

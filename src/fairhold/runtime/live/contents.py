@@ -30,7 +30,7 @@ class LiveContents:
         """A version of the plan; one that is not in force any more need not be a plan for this version."""
         self._latest = plan.version
         if not isinstance(parse_document(plan.text, "it").value, dict):
-            raise ValueError("it is no plan")  # noqa: TRY004 - of a text, not of an argument
+            raise ValueError("it is not a plan")  # noqa: TRY004 - of a text, not of an argument
 
     def snapshot(self, saved: SavedState) -> None:
         """A snapshot; the latest that can be used is gone on from."""
@@ -63,7 +63,7 @@ class LiveContents:
         if self._core and self._core.version != self._latest:
             yield f"the log ends with plan {self._core.version} in force, and plan {self._latest} is the latest"
         for job in sorted(self._unseen):
-            yield f"what job {job} runs is not there"
+            yield f"the command of job {job} is missing"
 
 
 class _Plans:

@@ -109,7 +109,7 @@ class Core:
         latest = self.store.plan()
         if latest is None:
             if self.store.last:
-                raise self.store.damaged("there is a log, and no plan")
+                raise self.store.damaged("there is a log but no plan")
             self._begin(text, name, author)
         else:
             take_up(self, latest.version)
@@ -359,14 +359,14 @@ class Core:
         """
         if seen != self.version:
             what = f"plan {self.version} is in force, and the change was made from plan {seen}"
-            raise InputError([Fault("plan-changed", what, "look at the plan in force and make the change again")])
+            raise InputError([Fault("plan-changed", what, "read the plan in force and make the change again")])
         moved = dict(moved or {})
         returns: tuple[Return, ...] = ()
         if until:
             returns = (Return(until, self.version, {new: old for old, new in moved.items()}), *self.returns)
         if len(returns) > MOST_RETURNS:
-            what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, on top of one another"
-            raise InputError([Fault("too-many", what, "wait until one has gone, or apply this one for good")])
+            what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, one on top of another"
+            raise InputError([Fault("too-many", what, "wait until one has ended, or apply this one without `--for`")])
         plan = plan or parse_plan(text, "the new plan", places=True)[0]
         return self._put_in_force(plan, self._next_plan(author, comment, text), moved, returns)
 

@@ -154,7 +154,7 @@ class Desk:
 
     def _fail(self, error: BaseException) -> None:
         """Nothing more can be decided: who waits is told, and whoever runs the service starts it anew from the log."""
-        _LOG.critical("the desk has failed: %s", error, exc_info=error)
+        _LOG.critical("the service loop has failed: %s", error, exc_info=error)
         with self._room:
             self._is_stopping = True
             calls = [*self._at_hand, *self._calls]
@@ -162,7 +162,7 @@ class Desk:
             self._calls.clear()
         waiting = [answer for _, answer, _ in calls if answer.set_running_or_notify_cancel()]
         for answer in (*waiting, *(answer for answer, *_ in self._answers if not answer.done())):
-            answer.set_exception(_refused("failed", "the service has failed", "look into its log; start it again"))
+            answer.set_exception(_refused("failed", "the service has failed", "read its log, then start it again"))
         self.failed.set_result(error)
 
     def _rounds(self) -> None:
@@ -256,11 +256,11 @@ class Desk:
             self.core.commit()
         except StoreFull as error:  # what was decided is kept here and written when there is room
             if self.trouble is None:
-                _LOG.warning("there is no room on the disk: nothing is accepted, and nothing starts, until there is")
+                _LOG.warning("the disk is full: nothing is accepted or started until there is space")
             self.trouble, self.unwritten = error, self.core.journal.told()
             return False
         if self.trouble is not None:
-            _LOG.warning("there is room on the disk again: what was decided meanwhile is written, and work goes on")
+            _LOG.warning("the disk has space again: pending decisions are written, and work continues")
         self.trouble = None
         if entries:
             self._since_snapshot += entries
@@ -285,7 +285,7 @@ class Desk:
         try:
             self.core.store.save_snapshot(frozen.seq, frozen.at, frozen.text().encode())
         except StoreError as error:  # the log has everything: the next snapshot may succeed
-            _LOG.warning("no snapshot could be written: %s", error)
+            _LOG.warning("could not write a snapshot: %s", error)
 
     def _last_snapshot(self) -> None:
         if self._saver is not None:

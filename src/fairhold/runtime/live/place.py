@@ -83,7 +83,7 @@ def nothing_can_start(plan: Plan, own: str, *, others: bool) -> str:
 def _not_made(directory: Path, error: OSError) -> InputError | StoreFull:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return StoreFull(
-            f"{printable(str(directory))}: there is no room on the disk for the state directory; make room"
+            f"{printable(str(directory))}: the disk is full, so the state directory cannot be made; free some space"
         )
     if error.errno == errno.EEXIST:
         return _unusable(directory, "is a file", _OTHER)

@@ -26,15 +26,15 @@ def told_of(core: Core, before: PlanVersion | None, plan: Plan, name: str) -> st
         return ""
     if core.version > before.version:
         return (
-            f"plan {core.version} is in force: {printable(name)} is not as it was at the last start; "
-            f"it takes the place of plan {before.version}, {_origin(before)}"
+            f"plan {core.version} is in force: {printable(name)} has changed since the last start; "
+            f"it replaces plan {before.version}, {_origin(before)}"
         )
     if core.plan == plan:
         return ""
     back = f" until {format_instant(core.returns[0].at)}" if core.returns else ""
     return (
-        f"plan {before.version} is in force{back}, {_origin(before)}; {printable(name)} says something else and is as "
-        f"it was at the last start; to put it in force: fairhold plan apply {printable(shlex.quote(name))}"
+        f"plan {before.version} is in force{back}, {_origin(before)}; {printable(name)} differs and has not changed "
+        f"since the last start; to put it in force: fairhold plan apply {printable(shlex.quote(name))}"
     )
 
 

@@ -91,10 +91,10 @@ def _take_up(core: Core, latest: int) -> None:
         try:
             read_spec(body)
         except UNREADABLE as error:
-            raise store.damaged(f"what job {job} runs cannot be read: {why(error)}") from error
-    begun = f"the one of entry {log.snapshot.seq}" if log.snapshot else "the begin of the log"
+            raise store.damaged(f"the command of job {job} cannot be read: {why(error)}") from error
+    begun = f"the one of entry {log.snapshot.seq}" if log.snapshot else "the start of the log"
     for seq, reason in unusable.items():
-        _LOG.warning("the snapshot of entry %s cannot be used (%s); the start went on from %s", seq, reason, begun)
+        _LOG.warning("the snapshot of entry %s cannot be used (%s); the start continued from %s", seq, reason, begun)
 
 
 def _from_snapshot(core: Core) -> tuple[Log, dict[int, str]]:
@@ -166,7 +166,7 @@ def _plan_of(core: Core, version: int) -> Plan:
     try:
         return parse_plan(found.text, f"plan {version}")[0]
     except InputError as error:
-        raise ValueError(f"plan {version} is none for this Fairhold: {why(error)}") from error
+        raise ValueError(f"plan {version} cannot be used by this version of Fairhold: {why(error)}") from error
 
 
 def _replay_numbers(core: Core, _at: int, last: int) -> None:

@@ -154,5 +154,5 @@ class Caretaker:
                     self._others(self._keeping.forgotten)
                     pause = _IDLE
             except (FairholdError, OSError) as error:  # what is old stays a while longer
-                _LOG.warning("what is old cannot be cleared out: %s", error)
+                _LOG.warning("old data cannot be removed: %s", error)
                 pause = _TROUBLED

@@ -63,8 +63,8 @@ def job_of_key(core: Core, asked: Submission) -> str | None:
     if before is None or before.argv == asked.spec.argv:
         return job
     recorded, new = (printable(shlex.join(argv))[:_SHOWN] for argv in (before.argv, asked.spec.argv))
-    what = f"the key `{asked.key}` is that of job {job}, which runs `{recorded}`; now it comes with `{new}`"
-    raise InputError([Fault("key-reused", what, "use another key, or none, for another job")])
+    what = f"the key `{asked.key}` was used for job {job}, which runs `{recorded}`; this submit has `{new}`"
+    raise InputError([Fault("key-reused", what, "for another job, use another key or none")])
 
 
 def raised(limit: str) -> str:
@@ -84,7 +84,7 @@ def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Depende
             what = f"there is no job `{needed.job}` to wait for"
             raise InputError([Fault("unknown-job", what, "`fairhold jobs --all` shows what there is")])
         if needed.on != "any" and (needed.on == "ok") != (done.state == DONE):
-            what = f"job `{needed.job}` is over as {done.state}, so that this job could never start"
+            what = f"job `{needed.job}` has ended as {done.state}, so this job could never start"
             raise InputError([Fault("never-ready", what, "wait for `any`, or leave the dependency out")])
     return tuple(waited)
 
@@ -174,7 +174,7 @@ def check_limits(core: Core, terms: JobSubmitted) -> None:
     for name, limit in (("waiting_in_leaf", core.limits.waiting_in_leaf), ("waiting", core.limits.waiting)):
         if terms.count > limit:  # it would not be taken later, either
             what = f"the limit `{name}` is {limit}, and this job alone has {terms.count} tasks"
-            mend = f"submit smaller jobs, one when another is over, or {raised(name)}"
+            mend = f"submit smaller jobs one after another, or {raised(name)}"
             raise InputError([Fault("too-large", what, mend)])
     if len(core.orchestrator.jobs) >= core.limits.jobs:
         raise _too_many("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1)
@@ -183,4 +183,4 @@ def check_limits(core: Core, terms: JobSubmitted) -> None:
 
 def _too_many(name: str, limit: int, value: int) -> InputError:
     what = f"the limit `{name}` is {limit}, and this would make {value}"
-    return InputError([Fault("too-many", what, f"wait until some are over, or {raised(name)}")])
+    return InputError([Fault("too-many", what, f"wait until some have ended, or {raised(name)}")])

@@ -35,7 +35,9 @@ async def show_cycle(service: ServiceOf, number: int) -> Response:
     """One cycle, with its quotas and what it took back as long as that is kept."""
     document = await asyncio.to_thread(view.cycle_document, service.store, min(max(number, 0), MOST))
     if document is None:
-        raise refused("unknown-cycle", f"there is no cycle {number}, or none any more", "`GET /v1/cycles` lists them")
+        raise refused(
+            "unknown-cycle", f"there is no cycle {number}, or it is no longer kept", "`GET /v1/cycles` lists them"
+        )
     return JSONResponse(document)
 
 

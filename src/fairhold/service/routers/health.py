@@ -55,7 +55,9 @@ async def stop(service: ServiceOf, body: StopBody | None = None) -> Response:
     """Stop the service; answered when that has begun."""
     how = body.how if body else "leave"
     if service.stopping is None:
-        raise refused("not-supported-yet", "this service is stopped by who started it", "ask them")
+        raise refused(
+            "not-supported-yet", "this service can only be stopped by the process that started it", "ask them"
+        )
     await service.stopping.ask(how)
     return JSONResponse({"how": how}, 202)
 

@@ -28,8 +28,8 @@ async def _pause(service: ServiceOf, group: str, body: PauseBody | None, *, to: 
     """Set what is true in the body, or both where it names neither, to paused or not."""
     both = body is None or (body.grants is None and body.reclaims is None)
     if not both and body is not None and not (body.grants or body.reclaims):
-        what = "neither `grants` nor `reclaims` is true, so that nothing would change"
-        raise refused("out-of-range", what, "write `true` for one of them, or name neither for both")
+        what = "neither `grants` nor `reclaims` is true, so nothing would change"
+        raise refused("out-of-range", what, "set one of them to `true`, or leave both out for both")
 
     def pause(core: Core) -> tuple[bool, bool]:
         shared = {each.rows.group.name: key for key, each in core.cluster.books.items()}
@@ -99,7 +99,7 @@ async def open_host(service: ServiceOf, host: str) -> Response:
 def _reason(core: Core, machine: str, *, drain: bool) -> str:
     """Why a host is closed where nobody says it now: as it was said before."""
     if not drain:
-        raise refused("missing-key", "`reason` is missing", "say why the host is closed; everybody sees it")
+        raise refused("missing-key", "`reason` is missing", "write why the host is closed; all users see it")
     record, planned = core.cluster.machines.get(machine), core.closings.get(machine)
     said = record.shut if record and not record.try_at else ""
     return said or (planned.reason if planned else "") or "drained"

@@ -144,7 +144,7 @@ async def release_job(service: ServiceOf, job: str) -> Response:
 
 @router.post("/{job}/requeue", response_model=answers.Job)
 async def requeue_job(service: ServiceOf, job: str) -> Response:
-    """Stop what runs of a job; it waits again, in front."""
+    """Stop the running tasks of a job and queue them again at the front."""
     return await _tell(service, job, lambda: JobRequeued(job))
 
 
@@ -200,7 +200,7 @@ def _cancel(core: Core, job: str) -> None:
 def _require_active(core: Core, job: str) -> None:
     if job not in core.orchestrator.jobs:
         _require_known(core, job)
-        raise refused("job-over", f"job `{job}` is over", "submit it again")
+        raise refused("job-over", f"job `{job}` has ended", "submit it again")
 
 
 def _require_known(core: Core, job: str) -> None:

@@ -59,7 +59,7 @@ async def task_output(
         await output.pause(spent)
     if piece is None and tried.is_over and tried.number:
         what = f"the output of attempt {tried.number} of task {task} is not on this machine"
-        raise refused("no-output", what, "look on the host that it ran on; outputs of old jobs are cleared out")
+        raise refused("no-output", what, "look on the host that it ran on; outputs of old jobs are removed")
     piece = piece or output.Piece(b"", offset, is_end=True)
     headers = {
         "Fairhold-Attempt": str(tried.number),

@@ -141,7 +141,7 @@ async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
     frozen = await frozen_of(service)
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
-        raise refused("plan-changed", what, "look at the plan in force and make the change again")
+        raise refused("plan-changed", what, "read the plan in force and make the change again")
     effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.look)
     version = wanted.seen if is_dry else await service.write(lambda core: wanted.put_in_force(core, effect))
     return _answer({"version": version, "warnings": effect.warnings, "diff": effect.diff}, version)

@@ -166,7 +166,7 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
     pooled = _pooled_explanations(core, consumer, resource_group)
     if resource_group and resource_group not in {*groups, *vector_groups(plan)}:
         what = f"no policy shares the resource group `{resource_group}`"
-        raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(groups)}")])
+        raise InputError([Fault("unknown-resource-group", what, f"use one of {', '.join(groups)}")])
     if consumer not in plan.tree.rows:
         mend = suggestion(plan.tree, consumer) or "name one of the plan"
         raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", mend)])

@@ -85,11 +85,13 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
     """
     limit = min(max(limit, 1), MOST_ROWS)
     if wanted.state and wanted.state not in {*LIVE_STATES, *DONE_STATES}:
-        what = f"`{wanted.state}` is no state of a job"
+        what = f"`{wanted.state}` is not a state of a job"
         raise InputError([Fault("unknown-word", what, f"name one of {', '.join((*LIVE_STATES, *DONE_STATES))}")])
     match = _CURSOR.fullmatch(cursor) if cursor else None
     if cursor and match is None:
-        raise InputError([Fault("bad-cursor", "this is no cursor of a page", "use the cursor that came with a page")])
+        raise InputError(
+            [Fault("bad-cursor", "this is not a cursor of a page", "use the cursor that came with a page")]
+        )
     rows: list[Document] = []
     done = match[2] if match else None
     if done is None and wanted.state not in DONE_STATES:

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.views.prospect import Prospect
 
 _TEXT = {
-    "dead_zone": "its leaf misses {units}, and takes none back for so few",
-    "await_ends": "its leaf misses {units}, and takes them back from {until} on, if no task ends before",
-    "max_reclaims": "{units} of {consumer} go in a later cycle: no more are taken back at once",
+    "dead_zone": "its leaf has a deficit of {units}, too few for a reclaim",
+    "await_ends": "its leaf has a deficit of {units}; reclaim starts at {until} if no task ends before",
+    "max_reclaims": "{units} of {consumer} are reclaimed in a later cycle: the limit of reclaims per cycle is reached",
     "observe_only": "{consumer} should give {units} back, and its policy entry only observes that",
-    "min_runtime": "{consumer} keeps {units} for want of run time, the first until {until}",
+    "min_runtime": "{consumer} keeps {units} that have not run long enough, the first until {until}",
 }
 
 

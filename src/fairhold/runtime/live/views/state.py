@@ -26,7 +26,7 @@ def live_state(plan: Plan, cluster: Cluster, now: int) -> Document:
     state, left_out = on_planned_hosts(plan, whole_as_file(cluster, now))
     unsaid = [*_of_hosts(cluster), *_paused(cluster)]
     if left_out:
-        unsaid.append(f"the plan does not have {', '.join(fold(left_out))}: what is held there is left out")
+        unsaid.append(f"left out: what is held on {', '.join(fold(left_out))}, which the plan does not have")
     return {"unsaid": unsaid, "state": state_document(plan, state)}
 
 

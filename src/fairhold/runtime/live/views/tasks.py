@@ -32,7 +32,9 @@ def tasks_page(core: Core, name: str, cursor: str = "", limit: int = 100) -> Doc
     InputError `bad-cursor`.
     """
     if cursor and not _CURSOR.fullmatch(cursor):
-        raise InputError([Fault("bad-cursor", "this is no cursor of a page", "use the cursor that came with a page")])
+        raise InputError(
+            [Fault("bad-cursor", "this is not a cursor of a page", "use the cursor that came with a page")]
+        )
     job = core.cluster.jobs.get(name)
     if job is not None:
         return _Page(name, job.terms.tasks, job, core).turn(int(cursor or 0), limit)

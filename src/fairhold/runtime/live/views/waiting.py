@@ -67,7 +67,7 @@ def reason_without_cycle(core: Core, job: JobRecord) -> Reason | None:
         return _paused(core, job)
     if job.hold is not None:
         said = f": {job.hold}" if job.hold else ""
-        return Reason("held", f"it is held{said}; `fairhold release {job.name}` lets it go on", {"hold": job.hold})
+        return Reason("held", f"it is held{said}; `fairhold release {job.name}` lets it continue", {"hold": job.hold})
     if job.needs:
         return _dependency(core, job)
     if job.waiting:
@@ -93,7 +93,7 @@ def why_never_ready(summary: Mapping[str, Any]) -> Reason | None:
 
 def _paused(core: Core, job: JobRecord) -> Reason | None:
     if core.cluster.paused.get(job.resource_group, (False, False))[0]:
-        text = f"grants are paused in {job.resource_group}; `fairhold resume` lets them go on"
+        text = f"grants are paused in {job.resource_group}; `fairhold resume` lets them continue"
         return Reason("paused", text, {"resource_group": job.resource_group})
     if core.orchestrator.is_closing:
         return Reason("paused", "the service is stopping and starts nothing more", {"resource_group": ""})
@@ -207,7 +207,9 @@ def _reclaiming(look: Prospect, leaf: int) -> Reason | None:
         return Reason("reclaiming", text, {"units": count, "deadline": by, "given": True})
     count, by = look.asked_for(leaf)
     if count and look.reclaims_are_paused:
-        text = f"{_slots(count)} its leaf's, and reclaims are paused in {look.group}; `fairhold resume` lets them go on"
+        text = (
+            f"{_slots(count)} its leaf's, and reclaims are paused in {look.group}; `fairhold resume` lets them continue"
+        )
         return Reason("paused", text, {"resource_group": look.group, "units": count})
     if count:
         text = (
