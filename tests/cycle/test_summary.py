@@ -244,3 +244,27 @@ def test_nothing_more_is_stopped_where_the_same_is_stopped_anyway(
     found = Compared(tmp_path, capsys, plan, less, state)
     assert found.line.endswith("Nothing more is stopped than without it; nobody waits longer.")
     assert found.summary["nothing_taken"] is None
+
+
+def test_who_waits_for_a_limit_asks_for_more_than_it_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def limited(cpu: int) -> Document:
+        return {
+            "fairhold": 1,
+            "resources": {"cpu": {}},
+            "resource_groups": {"g": {"hosts": [{"name": "h1", "cpu": 8}]}},
+            "consumers": {"a": {}, "b": {}},
+            "policies": [
+                {
+                    "resource_groups": ["g"],
+                    "policy": "multidimensional",
+                    "consumers": {"/a": {"share_limit": {"cpu": cpu}}, "/b": {}},
+                }
+            ],
+        }
+
+    asked = {"id": "a", "consumer": "/a", "unit": {"cpu": 1}, "count": 6}
+    held = {"request": "a", "host": "h1", "units": 2, "started": "2026-01-05T08:00:00Z"}
+    state = {"fairhold_state": 1, "now": NOW, "requests": [asked], "allocations": [held]}
+    found = Compared(tmp_path, capsys, limited(2), limited(3), state)
+    assert "the next cycle grants 1 unit to /a" in found.line
+    assert "nobody asks for more than it has" not in Compared(tmp_path, capsys, limited(2), limited(2), state).line

@@ -11,7 +11,7 @@ _ROOM = 100
 """Characters of a line."""
 _MEANINGS = {
     "need": "demand within the limit, at least the reserve",
-    "owned": "guaranteed by the plan, as large as the group is now",
+    "owned": "guaranteed by the plan, as far as it is there now",
     "reserve": "owned and never lent",
     "sure of": "comes before all that is divided",
     "share_ratio": "weight among siblings",
@@ -24,7 +24,7 @@ _MEANINGS = {
     "balance": "owned beyond what the children own",
     "own": "used of what it owns",
     "lent": "owned and used by others",
-    "borrowed": "allocated beyond what it owns",
+    "borrowed": "allocated and not its own",
     "unsized": "units whose size is not known any more",
     "bound by": "what keeps the quota from being larger",
     "fair share": "entitled to now",
@@ -40,11 +40,11 @@ _MEANINGS = {
     "next": "part of what becomes free",
     "~": "about so much of the resource",
     "history": "decayed usage, part of the capacity",
-    "deficit h": "unit-hours owned, wanted and not allocated",
-    "used h": "unit-hours allocated",
-    "borrowed h": "unit-hours allocated beyond what is owned",
+    "deficit h": "hours of slots or of the resource, owned, wanted and not allocated",
+    "used h": "hours of slots or of the resource, allocated",
+    "borrowed h": "the same, allocated and not its own",
     "longest": "how long the deficit of a unit lasted at most",
-    "lost h": "unit-hours of work that was thrown away",
+    "lost h": "the same, of work that was thrown away",
     "lost": "work that was thrown away",
 }
 """Column → its meaning, the same in every table."""

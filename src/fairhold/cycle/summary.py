@@ -257,7 +257,7 @@ def _near(sides: Sides, changed: Mapping[str, None]) -> list[str]:
 def _nothing_taken(sides: Sides, divisions: _Divisions) -> Document | None:
     """Why no unit gets notice under the new plan; None = no simple reason."""
     rows = [each for division in divisions.values() for path, each in division.items() if path != "/"]
-    if all(each.wants <= each.holds for each in rows):
+    if all(each.wants <= each.holds for each in rows) and not _waits(sides.vectors):
         return {"reason": NOBODY_WANTS, "idle": {}, "granted": {}}
     document = sides.cycles[1].document
     idle = _idle(sides)
@@ -266,6 +266,16 @@ def _nothing_taken(sides: Sides, divisions: _Divisions) -> Document | None:
     if all(each.holds <= each.quota for each in rows):
         return {"reason": ENTITLED, "idle": {}, "granted": {}}
     return None
+
+
+def _waits(vectors: State | None) -> bool:
+    """Whether a request has fewer units than it asks for; no usage demand has what a limit keeps from it."""
+    if vectors is None:
+        return False
+    held: Counter[str] = Counter()
+    for each in vectors.allocations:
+        held[each.request] += each.units
+    return any(each.count > held[each.id] for each in vectors.requests)
 
 
 def _granted(document: Document) -> dict[str, int]:

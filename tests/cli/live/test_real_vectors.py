@@ -64,7 +64,9 @@ def _running(live: Served, job: str) -> int:
 
 def test_gpus_are_lent_and_taken_back_while_the_service_starts_again(live: ServedHosts, tmp_path: Path) -> None:
     there = ("--env", f"PATH={os.environ['PATH']}", "--directory", str(tmp_path))
-    lent = live.submit("/Research", "--unit", "cpu=1,memory=1,gpu=1", "-n", "4", *there, "--", "sh", "-c", BORROWS)
+    lent = live.submit(
+        "/Research", "--unit", "cpu=1,memory=1", "--unit", "gpu=1", "-n", "4", *there, "--", "sh", "-c", BORROWS
+    )
     until(lambda: all(f"gpu {each}" in live.logs(lent) for each in range(4)))
     (group,) = live.json("top", "--once")["resource_groups"].values()
     assert group["resources"]["gpu"] == {"total": 4, "used": 4}

@@ -33,7 +33,10 @@ Count = Annotated[
     typer.Option("-n", "--count", metavar="COUNT[%THROTTLE]", help="Tasks; after %, how many may run at once."),
 ]
 Unit = Annotated[
-    str, typer.Option("--unit", metavar="NAME=AMOUNT,...", help="What each task needs of resources, as cpu=4,gpu=1.")
+    list[str] | None,
+    typer.Option(
+        "--unit", metavar="NAME=AMOUNT,...", help="What each task needs of resources, as cpu=4,gpu=1; may be repeated."
+    ),
 ]
 MinCount = Annotated[
     int, typer.Option("--min-count", metavar="N", help="With --unit: number of tasks that start together.", min=0)
@@ -123,7 +126,7 @@ def submit(
     file: JobFile = None,
     count: Count = "1",
     units: Units = 1,
-    unit: Unit = "",
+    unit: Unit = None,
     min_count: MinCount = 0,
     preemptible: Preemptible = None,
     group: Group = "",
@@ -160,7 +163,7 @@ def submit(
     wishes = Wishes(
         count=count,
         units=units,
-        unit=unit,
+        unit=",".join(unit or ()),
         min_count=min_count,
         preemptible=preemptible,
         resource_group=group,

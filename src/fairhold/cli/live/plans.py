@@ -82,7 +82,11 @@ def apply_plan(service: str, path: Path, body: Document, seen: int | None, shown
     seen : version that it was made from, None = the one in force
     """
     path, text = _read(path)
-    found = _OfFile(path).run(service, steps.apply_plan({"text": text, **body}, seen, is_dry=is_dry))
+    of_file, asked = _OfFile(path), {"text": text, **body}
+    before = of_file.run(service, steps.apply_plan(asked, seen, is_dry=True)) if not (is_dry or shown.as_json) else None
+    found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=is_dry))
+    if before is not None:  # only before it is in force is it known what it does over time
+        found["diff"] = before["diff"]
     _say_applied(found, str(path), shown, is_dry=is_dry)
 
 

@@ -178,18 +178,19 @@ class Parameters:
                 yield self._more_hosts(host)
 
     def flags(self, host: Machine) -> list[Parameter]:
-        """That a host is down, and that it is closed, as far as it is."""
-        return [
-            self._flag(host, what) for what in ("hosts_down", "hosts_closed") if host.name in getattr(self.state, what)
-        ]
+        """That a host is down, or else that it is closed: who is down starts nothing either way."""
+        found = (what for what in ("hosts_down", "hosts_closed") if host.name in getattr(self.state, what))
+        return [self._flag(host, what) for what in islice(found, 1)]
 
     def _flag(self, host: Machine, what: str) -> Parameter:
         """Whether a host is among those that are down, or closed."""
 
         def put(files: Files, value: bool) -> Files:  # noqa: FBT001 - the value of a flag
             those = getattr(files.state, what)
-            those = those | {host.name} if value else those - {host.name}
-            return replace(files, state=replace(files.state, **{what: those}))
+            if value:
+                return replace(files, state=replace(files.state, **{what: those | {host.name}}))
+            closed = files.state.hosts_closed - {host.name}  # a live cluster has who is down among these, too
+            return replace(files, state=replace(files.state, **{what: those - {host.name}, "hosts_closed": closed}))
 
         old = True
         return Parameter(Change(what, old, None, host=host.name), old, (not old,), put, bool)
