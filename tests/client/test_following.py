@@ -68,7 +68,7 @@ def test_a_stream_that_cannot_go_on_says_why(fake: Fake, monkeypatch: pytest.Mon
         with pytest.raises(ServiceError, match="the service stops"):
             next(events)
         fake.streams = [b"data: {}\n\n"]
-        with pytest.raises(ServiceError, match="no fairhold service gives"):
+        with pytest.raises(ServiceError, match="not an answer of a fairhold service"):
             next(service.follow(3))
         fake.problems["events"] = Problem(410, fault("events-gone", "entries of the log before 9 are gone"))
         with pytest.raises(Refused, match="events-gone"):

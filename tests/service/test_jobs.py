@@ -77,7 +77,7 @@ def test_the_same_key_is_the_same_job(bank: Bank) -> None:
         refused = bank.post(path, other, 409, headers=head)
         assert refused["code"] == "key-reused"
         job = first["job"]
-        assert f"that of job {job}, which runs `true`; now it comes with `false 'a b'`" in refused["detail"]
+        assert f"was used for job {job}, which runs `true`; this submit has `false 'a b'`" in refused["detail"]
     assert bank.post("/jobs", other | {"user": "ann"}, 201, headers=head)["argv"] == ["false", "a b"]
 
 

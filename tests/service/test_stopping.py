@@ -46,5 +46,5 @@ def test_what_is_silent_is_left_to_the_next_start(caplog: pytest.LogCaptureFixtu
     assert asyncio.run(stopped(2, 30.0)) == "kill"
     assert not caplog.records
     assert asyncio.run(stopped(10_000, 0.3)) == "kill"
-    told = "3 tasks stopped and not known to have ended, on this machine, g1: the next start finds out"
+    told = "stopped 3 tasks, which may still run on this machine, g1: the next start checks"
     assert [record.message for record in caplog.records] == [told]

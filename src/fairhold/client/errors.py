@@ -78,7 +78,7 @@ class Refused(InputError):  # noqa: N818 - it says what has happened
 
 def strange(error: Exception) -> ServiceError:
     """The error that a good answer is in which something is missing."""
-    what = f"not an answer of a fairhold service: {type(error).__name__} at {error}"
+    what = f"this is not an answer of a fairhold service: {type(error).__name__} at {error}"
     return ServiceError([Fault("not-a-service", what, _LOOK)])
 
 
@@ -110,7 +110,7 @@ def _faults(response: Response) -> list[Fault]:
         if code or detail:
             return [Fault(str(code or "service"), str(detail or code))]
     said = response.body.decode(errors="replace").strip()[:_LONGEST]
-    what = f"an answer {response.status} that no fairhold service gives: {said or 'empty'}"
+    what = f"this is not an answer of a fairhold service: status {response.status}, {said or 'empty'}"
     return [Fault("not-a-service", what, _LOOK)]
 
 

@@ -126,7 +126,7 @@ def _notes(books: PoolBooks, pool: int) -> tuple[list[str], str]:
     grace = terms.settings.public_pool_grace if pool == PUBLIC else terms.pool_grace.get(pool)
     who = "for everybody" if pool == PUBLIC else f"for all below {terms.tree.paths[pool]}"
     owner = "nobody" if pool == PUBLIC else terms.tree.name[pool]
-    said = [who] + ([] if grace is None else [f"what {owner} owns is let go within {format_duration(grace)}"])
+    said = [who] + ([] if grace is None else [f"what {owner} owns is given back within {format_duration(grace)}"])
     stays = [entry.reserved for entry in terms.own.get(pool, ())]
     if stays and all(stays):
         return [*said, "reserved: nothing goes to other pools"], ""

@@ -8,11 +8,11 @@ CODES = {
     "file-too-large": "the file is too large",
     "not-utf-8": "the file is not UTF-8 text",
     "not-text": "the text has a character that is not allowed",
-    "empty": "the file has no values",
+    "empty": "there are no values",
     # YAML and JSON
     "yaml-syntax": "the text is not valid YAML",
     "json-syntax": "the text is not valid JSON",
-    "several-documents": "the file has more than one document",
+    "several-documents": "there is more than one document",
     "nested-too-deep": "values are nested too deep",
     "key-too-long": "a YAML key is too long to be written before its colon",
     "key-not-text": "a key is not a string",

@@ -64,7 +64,7 @@ class Stopping:
             if self.how == KILL and time.monotonic() > began + self._patience:
                 told = count(sum(left.values()), "task")
                 places = ", ".join(host or "this machine" for host in sorted(left))
-                _LOG.warning("%s were stopped and may still run on %s: the next start checks", told, places)
+                _LOG.warning("stopped %s, which may still run on %s: the next start checks", told, places)
                 break
             await asyncio.sleep(_LOOK)
         if self._desk.trouble is not None and self.how != LEAVE:

@@ -161,7 +161,7 @@ def test_unknown_names_say_what_was_meant(live: Served) -> None:
     for args, exits, told in (
         (("submit", "Research/Models", "--", "true"), 2, "did you mean `/Research/Models`? "),
         (("submit", "/", "--", "true"), 1, "`/` is no leaf, and only leaves have jobs [not-a-leaf]"),
-        (("submit", "/Trading", "--key", "a b", "--", "true"), 2, "a key is 1 to 200 characters of ASCII"),
+        (("submit", "/Trading", "--key", "a b", "--", "true"), 2, "a key is 1 to 200 printable ASCII"),
         (("submit", "/Trading", "--stdin", "/nowhere", "--", "true"), 1, "name a file that is there"),
         (("jobs", "--consumer", "/Nobody"), 2, "there is no consumer `/Nobody` [unknown-consumer]"),
         (("jobs", "--state", "runing"), 2, "--state runing: write one of waiting, blocked"),
