@@ -98,7 +98,7 @@ class Log(NamedTuple):
 
 
 class FinishedJob(NamedTuple):
-    """A job that is over.
+    """A job that has ended.
 
     consumer, state  : at its end
     submitted, ended : instants
@@ -117,7 +117,7 @@ class FinishedJob(NamedTuple):
 
 
 class FinishedTask(NamedTuple):
-    """An attempt that is over.
+    """An attempt that has ended.
 
     task, number     : of the task in its job from 0, of the attempt in its task from 1
     attempt          : number of the attempt in the whole service

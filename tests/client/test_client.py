@@ -346,7 +346,7 @@ def test_a_service_that_goes_on_stopping_after_a_break_leaves_it_open_what_happe
 def test_an_answer_of_something_else_says_so() -> None:
     asked = steps.health()
     next(asked)
-    with pytest.raises(ServiceError, match=r"this is not an answer of a fairhold service: status 502, <html>") as caught:
+    with pytest.raises(ServiceError, match=r"not an answer of a fairhold service: status 502, <html>") as caught:
         asked.send(Response(502, {}, b"<html>"))
     assert caught.value.faults[0].mend
 

@@ -126,7 +126,8 @@ def test_diff_says_which_jobs_are_in_the_way_and_goes_on_without_them(bank: Bank
     assert put(bank, alone, status=409)["code"] == "consumer-in-use"
     assert put(bank, alone, status=409, query="?dry_run=1")["code"] == "consumer-in-use"
     without_group = PLAN.replace("compute", "other")
-    assert "no longer has the resource group `compute`" in bank.post("/plan/diff", {"text": without_group})["in_the_way"][0]["what"]
+    said = bank.post("/plan/diff", {"text": without_group})["in_the_way"][0]["what"]
+    assert "no longer has the resource group `compute`" in said
     assert "in_the_way" not in bank.post("/plan/diff", {"text": MORE})
 
 

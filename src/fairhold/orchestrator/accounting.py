@@ -40,7 +40,7 @@ class _Held(NamedTuple):
 
 
 class Accounting:
-    """Keeps the accounts of a cluster up to date; `note` is told of every change, after it was applied.
+    """Keeps the accounts of a cluster up to date; `note` gets every change, after it was applied.
 
     begin : instant at which the span at hand began
     at    : instant of the latest change
@@ -58,7 +58,7 @@ class Accounting:
         self.rebuild(cluster, now)
 
     def rebuild(self, cluster: Cluster, now: int) -> None:
-        """The plan is another, or the state was taken up: all accounts go on with what the cluster holds now.
+        """The plan changed or the state was recovered: all accounts continue with what the cluster holds now.
 
         A span has just begun: `cut` comes before.
         """
@@ -317,7 +317,7 @@ class Accounting:
     # For snapshots
 
     def freeze(self) -> list[Any]:
-        """What the cluster itself does not tell: the span at hand."""
+        """What the cluster itself does not have: the current span."""
         return self.span(self.at).document()
 
     def thaw(self, span: Span) -> None:

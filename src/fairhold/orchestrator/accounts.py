@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Meter:
-    """Units of one account, and how they went since the span began."""
+    """Units of one account, and their changes since the span began."""
 
     __slots__ = ("rate", "since", "steps")
 
@@ -27,7 +27,7 @@ class Meter:
         self.steps: list[Step] = []
 
     def add(self, units: int, now: int) -> int:
-        """So many units more from now on; returns how many steps that made."""
+        """Add units from now on; returns how many steps that made."""
         made = 0
         if now > self.since:
             before = len(self.steps)

@@ -32,7 +32,7 @@ def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
 
 
 def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> None:
-    """An attempt holds its units from now on (`sign` 1), or not any more (-1): budgets, histories and hosts know it."""
+    """An attempt takes its units (`sign` 1) or frees them (-1): update budgets, histories and hosts."""
     job = attempt.job
     on_host = cluster.on_host.setdefault((job.resource_group, attempt.places[0][0]), {})
     if sign > 0:
@@ -69,7 +69,7 @@ def spent(books: Books, now: int) -> tuple[str, ...] | None:
 
 
 def count_budgets(cluster: Cluster, now: int) -> None:
-    """Let budgets be used up as they are at an instant, of a cluster that nobody else has."""
+    """Set which budgets are used up at an instant, in a cluster that nothing else uses."""
     for group, books in cluster.books.items():
         consumers = spent(books, now)
         if consumers is not None:
@@ -77,7 +77,7 @@ def count_budgets(cluster: Cluster, now: int) -> None:
 
 
 def next_of_budgets(books: Books, now: int) -> int | None:
-    """When budgets are to be looked at again; None = not as things are."""
+    """When budgets have to be checked again; None = no such instant."""
     instant = None if books.spending is None else books.spending.next()
     return None if instant is None else max(now, instant)
 
@@ -116,7 +116,7 @@ def restore_spent(books: Mapping[str, Books], document: Mapping[str, Any], node_
 
 
 def restore_meters(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
-    """Let what was used count on; after all that runs is in the books."""
+    """Continue counting use; called after everything that runs is in the books."""
     for group, (meters, _) in document.get("budgets", {}).items():
         spending = books[group].spending if group in books else None
         if spending is not None:

@@ -1,4 +1,4 @@
-"""What is written down: every change of a live cluster, each with all that it decided.
+"""The log's changes: every change of a live cluster, with all that it decided.
 
 A change says what came of an event, never what to compute. Applying the changes of a log one after another gives the
 cluster as it was, whatever the rules say by then. Each is a plain tuple, so that a log can hold it as a JSON array.
@@ -72,7 +72,7 @@ class JobMoved(NamedTuple):
 
 
 class JobFreed(NamedTuple):
-    """A job that the second one waited for is over as it was wished."""
+    """A job that the second one waited for has ended as required."""
 
     job: str
     dependent: str
@@ -133,7 +133,7 @@ class Noticed(NamedTuple):
 
 
 class Drained(NamedTuple):
-    """An attempt is to leave its host, which is being drained."""
+    """An attempt has to leave its host, which is being drained."""
 
     attempt: int
     deadline: int
@@ -159,7 +159,7 @@ class Stopping(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """An attempt is over and its units are free.
+    """An attempt has ended and its units are free.
 
     then : done, failed, cancelled; again: its task waits in front; later: it is tried again at `instant`
     reason, code, signal, detail, cpu, peak : as in `Exit`
@@ -177,7 +177,7 @@ class Ended(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The time to try a task again has come."""
+    """The time to retry a task has come."""
 
     job: str
     task: int
@@ -229,7 +229,7 @@ class MachineRefused(NamedTuple):
 
 
 class Paused(NamedTuple):
-    """What a resource group does not do at present."""
+    """What is paused in a resource group."""
 
     resource_group: str
     grants: bool
@@ -257,14 +257,14 @@ class Pinned(NamedTuple):
 
 
 class LoansCounted(NamedTuple):
-    """Others use others' slots than before; loans: path of the borrower, of the lender, units."""
+    """The loans changed; loans: path of the borrower, of the lender, units."""
 
     resource_group: str
     loans: tuple[tuple[str, str, int], ...]
 
 
 class ShortagesCounted(NamedTuple):
-    """Others miss units than before; shortages: path of the leaf, since when, whether it takes them back."""
+    """The deficits changed; shortages: path of the leaf, since when, whether it reclaims them."""
 
     resource_group: str
     shortages: tuple[tuple[str, int, bool], ...]
@@ -287,7 +287,7 @@ class Rebooked(NamedTuple):
 
 
 class OwnershipAdjusted(NamedTuple):
-    """Others own other parts of hosts than before.
+    """The ownership of parts of hosts changed.
 
     resources : names
     parcels   : host, path of the owner, its amount of each of them in the declared unit
@@ -302,7 +302,7 @@ class OwnershipAdjusted(NamedTuple):
 
 
 class MachineLapsed(NamedTuple):
-    """Nothing of a silent machine runs any more: until it reports, it is as good as not there."""
+    """A silent machine's lease has ended, so nothing runs there: until it reports, it counts as absent."""
 
     machine: str
 

@@ -69,7 +69,7 @@ class Cluster:
         self._with_gangs: dict[str, dict[str, JobRecord]] = {group: {} for group in self.books}
 
     def apply(self, change: Change, now: int) -> None:
-        """Let a change happen that was decided at `now`."""
+        """Apply a change that was decided at `now`."""
         if self.freezings:
             for freezing in self.freezings:
                 freezing.before(change)
@@ -126,7 +126,7 @@ class Cluster:
         insort(job.gangs, (name, self.add_request(job, job.units, name, since)))
 
     def ask(self, job: JobRecord) -> None:
-        """Let the books know what a job wants now."""
+        """Update the books with the demand of a job."""
         books = self.books[job.resource_group]
         if job.gangs is None:
             if job.request != job.NONE:
@@ -331,7 +331,7 @@ class Cluster:
         return self.hosts[group, host].is_up and self.accepts(host)
 
     def fit(self, group: str, name: str) -> None:
-        """Let the books know how many slots of a host there are; of one that starts nothing, those in use (R-UP-1)."""
+        """Update the books with the slots of a host; for one that starts nothing, those in use (R-UP-1)."""
         books, host = self.books[group], self.hosts[group, name]
         is_open = self.is_open(group, name)
         slots = host.slots if is_open else min(host.slots, books.hosts.used[host.row])
@@ -342,7 +342,7 @@ class Cluster:
         return self.machines.setdefault(name, MachineRecord())
 
     def fit_machine(self, name: str) -> None:
-        """Let the books know what a machine's hosts may start, and its attempts whether anybody knows of them."""
+        """Update the books with what a machine's hosts may start, and its attempts with whether it is connected."""
         for group, host in self.hosts:
             if self.machine_of(host) == name:
                 self.fit(group, host)

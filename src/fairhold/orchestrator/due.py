@@ -1,4 +1,4 @@
-"""What of a live cluster is due at an instant, beside cycles and the graces of notices."""
+"""What is due in a live cluster at an instant, besides cycles and the graces of notices."""
 
 from __future__ import annotations
 

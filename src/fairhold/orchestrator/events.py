@@ -93,7 +93,7 @@ class HostLost:
 
 @dataclass(frozen=True, slots=True)
 class MachineReported:
-    """The agent of a machine has connected and tells all that it holds.
+    """The agent of a machine has connected and reports all that it holds.
 
     machine : name of the machine, empty = the service's own; its hosts are the plan's hosts of that name
     boot    : identity of its start
@@ -189,7 +189,7 @@ class JobSubmitted:
 
 @dataclass(frozen=True, slots=True)
 class JobCancelled:
-    """What of a job waits is dropped, what runs is stopped."""
+    """The waiting tasks of a job are dropped, the running ones stopped."""
 
     job: str
 
@@ -211,7 +211,7 @@ class JobReleased:
 
 @dataclass(frozen=True, slots=True)
 class JobRequeued:
-    """What of a job runs is stopped and queued again at the front."""
+    """The running tasks of a job are stopped and queued again at the front."""
 
     job: str
 
@@ -251,7 +251,7 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class GroupPaused:
-    """A resource group grants, or reclaims, no more, or does again."""
+    """Grants or reclaims of a resource group are paused or resumed."""
 
     resource_group: str
     grants: bool

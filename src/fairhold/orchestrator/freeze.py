@@ -68,7 +68,7 @@ class Columns:
 
 
 def freeze(cluster: Cluster) -> Document:
-    """All that a cluster is, in lists, texts and numbers that JSON can hold; equal for equal clusters."""
+    """A whole cluster in lists, texts and numbers that JSON can hold; equal for equal clusters."""
     columns = Columns()
     for job in cluster.jobs.values():
         columns.add(job, changed_of(cluster, job))

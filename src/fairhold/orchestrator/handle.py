@@ -114,7 +114,7 @@ class Orchestrator:
         self._waking = Waking(self.cluster, self._pacing, (self._openings, self._switches, self._borders))
 
     def handle(self, event: Event, now: int) -> tuple[Instruction, ...]:
-        """Take an event in and say what to do.
+        """Handle an event; returns the instructions that follow.
 
         Cycles run when the driver sends `Woken`, as `WakeAt` asks it to: a driver that hands on everything that
         happened at one instant before it sends `Woken` gets one cycle for all of it.
@@ -167,7 +167,7 @@ class Orchestrator:
         return self._quota.get(group)
 
     def replay(self, change: say.Change, now: int) -> None:
-        """Let a change of the log happen again."""
+        """Replay a change of the log."""
         self._quiet = None
         self.cluster.apply(change, now)
         self.cluster.ended.clear()
@@ -176,7 +176,7 @@ class Orchestrator:
     # What the handlers of events use
 
     def do(self, change: say.Change) -> None:
-        """Decide a change: it happens, and is written down."""
+        """Decide a change: apply it and write it down."""
         if self._quiet is not None:
             self._quiet.see(change)
         self.cluster.apply(change, self.now)
@@ -197,7 +197,7 @@ class Orchestrator:
             self.changed(group)
 
     def stop(self, attempt: Attempt, reason: str) -> None:
-        """Tell an attempt to stop, once."""
+        """Tell an attempt to stop; only once."""
         if not attempt.stopping:
             self.do(say.Stopping(attempt.name, reason))
             self.order(Stop(attempt.name, reason))

@@ -56,7 +56,7 @@ class Notify:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The attempt may go on after all."""
+    """The notice is withdrawn; the attempt may continue."""
 
     attempt: int
 
@@ -77,7 +77,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """The end of an attempt is on record; a machine may delete what it keeps of it."""
+    """The end of an attempt is recorded; the machine may delete its files."""
 
     attempt: int
     machine: str

@@ -43,7 +43,7 @@ def _group_of(live: Orchestrator, group: str) -> None:
 
 
 def pause(live: Orchestrator, event: GroupPaused) -> None:
-    """A group grants, or reclaims, no more, or does again."""
+    """Grants or reclaims of a group are paused or resumed."""
     _group_of(live, event.resource_group)
     live.do(say.Paused(event.resource_group, event.grants, event.reclaims))
     live.changed(event.resource_group)

@@ -1,4 +1,4 @@
-"""What users ask of jobs."""
+"""The requests of users about jobs."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _leaf(live: Orchestrator, group: str, consumer: str) -> int:
 
 
 def cancel(live: Orchestrator, event: JobCancelled) -> None:
-    """What waits of a job is dropped, what runs is told to stop; nothing where it is over."""
+    """Drop the waiting tasks of a job and stop the running ones; nothing if it has ended."""
     job = live.jobs.get(event.job)
     if job is not None and not job.is_cancelled and not job.is_over:
         _cancel(live, job)
@@ -190,7 +190,7 @@ def release(live: Orchestrator, event: JobReleased) -> None:
 
 
 def requeue(live: Orchestrator, event: JobRequeued) -> None:
-    """What runs of a job is stopped and queued again at the front."""
+    """Stop the running tasks of a job and queue them again at the front."""
     job = _known(live, event.job)
     for number in tuple(job.attempts):
         live.stop(live.attempts[number], "requeue")
@@ -226,7 +226,7 @@ def _check_move(books: Books, leaf: int, job: JobRecord) -> None:
 
 
 def end_if_over(live: Orchestrator, job: JobRecord) -> None:
-    """A job of which nothing waits or runs is over, and whoever waited for it is told.
+    """End a job of which nothing waits or runs, and unblock the jobs that waited for it.
 
     Jobs that can never start any more are over with it; a chain of them may be long.
     """
@@ -240,7 +240,7 @@ def end_if_over(live: Orchestrator, job: JobRecord) -> None:
 
 
 def state_of(job: JobRecord) -> str:
-    """How a job that is over ended."""
+    """How an ended job ended."""
     if job.is_cancelled:
         return say.CANCELLED
     return say.FAILED if job.failed else say.DONE

@@ -30,14 +30,14 @@ def pause(cluster: Cluster, change: say.Paused, _now: int) -> None:
 
 
 def count_loans(cluster: Cluster, change: say.LoansCounted, _now: int) -> None:
-    """Who uses whose slots from now on (R-LEND-4)."""
+    """Record the loans from now on (R-LEND-4)."""
     books = cluster.books[change.resource_group]
     row = books.rows.by_path
     books.borrowed = {(row[borrower], row[lender]): units for borrower, lender, units in change.loans}
 
 
 def count_shortages(cluster: Cluster, change: say.ShortagesCounted, _now: int) -> None:
-    """Who misses units since when (R-CONTROL-3)."""
+    """Record deficits and since when (R-CONTROL-3)."""
     books = cluster.books[change.resource_group]
     row = books.rows.by_path
     books.shortages = {row[path]: Shortage(since, is_taking) for path, since, is_taking in change.shortages}

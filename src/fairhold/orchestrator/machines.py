@@ -29,7 +29,7 @@ HOST_LOST = "host_lost"
 
 
 def report(live: Orchestrator, event: MachineReported) -> None:
-    """An agent has connected: what the service believes and what the machine holds are brought together."""
+    """An agent has connected: reconcile the service's records with what the machine holds."""
     known = live.cluster.machines.get(event.machine)
     is_another_start = known is not None and known.boot not in {"", event.boot}
     is_another_spool = known is not None and known.spool not in {"", event.spool}

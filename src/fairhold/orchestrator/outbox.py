@@ -1,4 +1,4 @@
-"""Instructions that wait for the commit of what they follow from."""
+"""Instructions that wait for the commit of the changes that they follow from."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Outbox:
         return taken
 
     def take_stops(self) -> list[Order]:
-        """What may be carried out though no commit is possible: to stop what somebody wants stopped.
+        """Instructions that may be carried out although no commit is possible: stops that users asked for.
 
         Should that be lost, the attempt was stopped for nothing and its task waits again. A stop behind the start of
         its attempt waits with it.

@@ -1,4 +1,4 @@
-"""What changes of machines do to a cluster: they are seen, missed, shut, and refuse to start something."""
+"""Changes of machines: connected, silent, closed, refusing to start something."""
 
 from __future__ import annotations
 

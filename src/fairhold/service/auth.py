@@ -1,4 +1,4 @@
-"""Who may ask: a token, or the other end of the Unix socket; and from where."""
+"""Authentication: a token, or the peer of the Unix socket; and the allowed origins."""
 
 from __future__ import annotations
 

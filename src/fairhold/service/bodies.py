@@ -1,4 +1,4 @@
-"""How bodies are read: as JSON in which no key stands twice, since only one of the two could be meant."""
+"""Reads bodies as JSON in which no key appears twice, since it would be unclear which one is meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections of clients: who is at the other end, how many there are, and how long each may keep us waiting.
+"""Connections of clients: their peer, their number, and their timeouts.
 
 A client may be slow, but it has to go on: one that does not send its request, or does not take its answer, is left.
 """

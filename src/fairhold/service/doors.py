@@ -1,4 +1,4 @@
-"""Doors for clients: listening sockets that count who is in, from the accept on.
+"""Listening sockets for clients that count their connections from the accept on.
 
 Who never ends a handshake of TLS has no connection that could be asked or told anything, and still holds an open file.
 """
@@ -19,7 +19,7 @@ _KEPT = 32
 
 
 class Crowd:
-    """All who are in at a service together.
+    """All connections of a service.
 
     here : connections that can be talked with, by the family of their sockets: who comes by TCP takes no place from
            who comes by the Unix socket
@@ -33,7 +33,7 @@ class Crowd:
 
 
 class Door(socket.socket):
-    """A listening socket; from `guard` on not more are let in than there may be."""
+    """A listening socket; from `guard` on it accepts no more connections than allowed."""
 
     _crowd: Crowd | None = None
     _most = 0

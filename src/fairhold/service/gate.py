@@ -1,4 +1,4 @@
-"""What every request passes before it is looked at: who asks, how many do, how large it is; and how long it took."""
+"""The gate of every request: authentication, limits of number and size, and its duration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the desk's thread to those who wait in the loop: that the log has grown, and which jobs are over."""
+"""Notifies waiters in the event loop from the desk's thread: the log has grown, and which jobs have ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a service ends: it leaves its tasks alone, waits for them, or stops them."""
+"""How a service stops: it leaves its tasks running, waits for them, or stops them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job as clients write it becomes a job as the core takes it."""
+"""Turns a job as clients write it into a submission to the core."""
 
 from __future__ import annotations
 

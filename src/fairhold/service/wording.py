@@ -1,4 +1,4 @@
-"""What is wrong with a request in our own words, for all that FastAPI and Pydantic find."""
+"""Our own words for all errors that FastAPI and Pydantic find in a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written in one transaction: gathered first, then written in one go: the lock is short."""
+"""What one transaction writes: gathered first, then written at once, so that the lock is short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks for everything that can be wrong in a store; reads only, of one instant, while others write."""
+"""Checks a store for all faults; read only, at one instant, while others write."""
 
 from __future__ import annotations
 

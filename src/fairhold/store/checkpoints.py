@@ -1,4 +1,4 @@
-"""Carries the write-ahead log over into the file, beside the commits and not inside them."""
+"""Checkpoints the write-ahead log into the file, beside the commits and not inside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clears out what need not be kept, a little at a time. Every chore removes a few rows and says how many."""
+"""Removes what need not be kept, in small steps. Every step removes a few rows and returns how many."""
 
 from __future__ import annotations
 

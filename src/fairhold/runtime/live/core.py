@@ -1,4 +1,4 @@
-"""What the live service knows and does; everything here runs in the thread of the desk."""
+"""The core of the live service; everything here runs in the thread of the desk."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Core:
     # Start and state
 
     def open(self, text: str, name: str, author: str, look: Callable[[Core, bool], object] = lambda *_: None) -> None:
-        """Take up what the store holds, or begin with this plan; nothing is started before agents report.
+        """Recover from the store, or start with this plan; nothing is started before agents report.
 
         text : of the plan file, used where the store has no plan or where the file has changed since it was read last
         look : is told when what the store holds is taken up, and whether a changed file will take its place
@@ -139,7 +139,7 @@ class Core:
         self.journal.write(lambda batch: batch.put_plan(version))
 
     def use(self, plan: Plan, cluster: Cluster) -> None:
-        """Go on with another plan, or from another state."""
+        """Continue with another plan, or from another state."""
         self.plan = plan
         gap, interval = self._pace
         self.orchestrator = Orchestrator(
@@ -229,7 +229,7 @@ class Core:
             self._plan_closing(machine, None)
 
     def wind_down(self, *, stop: bool) -> None:
-        """Start nothing more; stop: what runs is stopped and waits for the next start of the service."""
+        """Start nothing more; stop: running tasks are stopped and wait for the next start of the service."""
         self._is_closing = self.orchestrator.is_closing = True
         if stop:
             for name in [job.name for job in self.orchestrator.jobs.values() if job.attempts]:

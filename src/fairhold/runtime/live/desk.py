@@ -1,4 +1,4 @@
-"""The desk: one thread that owns the live service and does one round after another.
+"""The desk: the thread that owns the live service and runs it in rounds.
 
 A round takes in all that came since the last one (what clients ask for, what agents tell, the time), lets the core
 decide, writes everything in one transaction, and only then answers and lets the agents act. So nothing runs, and no
@@ -107,7 +107,7 @@ class Desk:
         self._thread.start()
 
     def write(self, ask: Callable[[Core], Answer]) -> Future[Answer]:
-        """Let the core do something; the future is done when it is durable. Errors of `ask` come back in it.
+        """Run a function on the core; the future is done when its changes are durable. Errors of `ask` come back in it.
 
         InputError is a refusal, for which `ask` has changed nothing. After any other error the desk does no more.
         StoreFull comes back where there is no room: `is_kept` tells whether what was asked was decided all the same.
@@ -115,17 +115,17 @@ class Desk:
         return self._put(ask, is_write=True)
 
     def read(self, ask: Callable[[Core], Answer]) -> Future[Answer]:
-        """Look at the core between two rounds' decisions; in trouble what is seen need not be durable yet."""
+        """Read from the core between two rounds; while the store has trouble, what is read may not be durable yet."""
         return self._put(ask, is_write=False)
 
     def wake(self) -> None:
-        """Something has happened at the agents."""
+        """Wake the desk: something happened at the agents."""
         with self._room:
             self._is_woken = True
             self._room.notify()
 
     def stop(self) -> None:
-        """End after the round at hand, with a snapshot; what runs runs on."""
+        """End after the current round, with a snapshot; running tasks continue."""
         with self._room:
             self._is_stopping = True
             self._room.notify()

@@ -1,4 +1,4 @@
-"""What is over, also what could not be written down yet: without room on the disk the store knows nothing of it."""
+"""What has ended, including what could not be written yet because the disk is full."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Journal:
         return ", ".join(count(kinds[kind], kind) for kind in sorted(kinds, key=_ORDER.index))
 
     def note(self, change: Change, now: int) -> None:
-        """A change of the cluster."""
+        """Add a change of the cluster."""
         self.note_entry([type(change).__name__, *change], now)
 
     def note_entry(self, fields: list[Any], now: int) -> None:
@@ -66,7 +66,7 @@ class Journal:
         self._writes.append(write)
 
     def put_spec(self, job: str, body: str) -> None:
-        """What a new job runs."""
+        """Add the command of a new job."""
         self.specs[job] = body
         self.write(lambda batch: batch.put_spec(job, body))
 
@@ -81,12 +81,12 @@ class Journal:
         self.write(lambda batch: batch.put_key(user, key, job, at))
 
     def put_task(self, task: FinishedTask) -> None:
-        """An attempt that is over."""
+        """Add an attempt that has ended."""
         self.tasks.setdefault(task.job, []).append(task)
         self.write(lambda batch: batch.put_task(task))
 
     def put_job(self, job: FinishedJob) -> None:
-        """A job that is over."""
+        """Add a job that has ended."""
         self.jobs[job.job] = job
         self.write(lambda batch: batch.put_job(job))
 

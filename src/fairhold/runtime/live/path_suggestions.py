@@ -1,4 +1,4 @@
-"""Which consumer was meant by a path that the plan does not have."""
+"""Suggests the consumer that was meant by a path that the plan does not have."""
 
 from __future__ import annotations
 

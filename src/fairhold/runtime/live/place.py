@@ -1,4 +1,4 @@
-"""Where a service keeps what it has, and which machine it runs on: checked before anything is kept or started."""
+"""The state directory of a service and the machine it runs on: checked before anything is written or started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a start has made of the plan file, in words: which plan is in force, and why."""
+"""A line about the plan file at a start: which plan is in force, and why."""
 
 from __future__ import annotations
 

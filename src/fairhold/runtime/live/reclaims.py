@@ -1,4 +1,4 @@
-"""Which cycle took back what: kept while the attempt runs, and with its end."""
+"""Which cycle reclaimed what: kept while the attempt runs, and with its end."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _change(kind: str, fields: list[Any]) -> say.Change:
 
 
 def replay(core: Core, entry: Entry) -> None:
-    """Let an entry of the log happen again; raises one of `UNREADABLE` where it cannot."""
+    """Replay an entry of the log; raises one of `UNREADABLE` where it cannot."""
     kind, *fields = _decode(entry.body)
     if kind in _OTHERS:
         _OTHERS[kind](core, entry.at, *fields)

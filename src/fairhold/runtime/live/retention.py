@@ -1,4 +1,4 @@
-"""What is kept how long, and the clearing out of the rest, a short step at a time."""
+"""How long data is kept, and the removal of the rest, in short steps."""
 
 from __future__ import annotations
 

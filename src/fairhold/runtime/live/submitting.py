@@ -1,4 +1,4 @@
-"""What is accepted from users, and how much of it."""
+"""What is accepted from users, and the limits of it."""
 
 from __future__ import annotations
 

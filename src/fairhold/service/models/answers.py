@@ -282,7 +282,7 @@ class Stop(Answer):
 
 
 class Paused(Answer):
-    """What a resource group does not do at present."""
+    """What is paused in a resource group."""
 
     resource_group: str
     grants: bool

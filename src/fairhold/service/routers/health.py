@@ -1,4 +1,4 @@
-"""How the service is, its metrics, and its end."""
+"""The state of the service, its metrics, and its end."""
 
 import time
 from typing import Any
@@ -21,7 +21,7 @@ _EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 @router.get("/health", response_model=answers.Health)
 async def health(service: ServiceOf) -> Response:
-    """How the service is; answered also while its desk is busy."""
+    """The state of the service; answered also while its desk is busy."""
     core, trouble = service.desk.core, service.desk.trouble
     agents = _agents(service)
     document = {

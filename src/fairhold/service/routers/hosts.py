@@ -52,13 +52,13 @@ async def _pause(service: ServiceOf, group: str, body: PauseBody | None, *, to: 
 
 @router.post("/groups/{group}/pause", response_model=answers.Paused)
 async def pause_group(service: ServiceOf, group: str, body: PauseBody | None = None) -> Response:
-    """Let a resource group grant, or reclaim, no more; true in the answer: paused."""
+    """Pause grants or reclaims of a resource group; true in the answer: paused."""
     return await _pause(service, group, body, to=True)
 
 
 @router.post("/groups/{group}/resume", response_model=answers.Paused)
 async def resume_group(service: ServiceOf, group: str, body: PauseBody | None = None) -> Response:
-    """Let a resource group grant, or reclaim, again."""
+    """Resume grants or reclaims of a resource group."""
     return await _pause(service, group, body, to=False)
 
 
@@ -71,7 +71,7 @@ async def list_hosts(service: ServiceOf) -> Response:
 
 @router.post("/hosts/{host}/close", response_model=answers.Host)
 async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response:
-    """Let a host start nothing more, now or from an instant on; `-` is the service's own machine."""
+    """Close a host, now or at an instant: it starts nothing more; `-` is the service's own machine."""
 
     def close(core: Core) -> None:
         if body.until is not None and body.until <= (body.at or core.now()):
@@ -90,7 +90,7 @@ async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response
 
 @router.post("/hosts/{host}/open", response_model=answers.Host)
 async def open_host(service: ServiceOf, host: str) -> Response:
-    """Let a closed host start work again; a planned closing is forgotten."""
+    """Open a closed host; a planned closing is cancelled."""
     await service.write(lambda core: core.open_machine(_machine(core, host)))
     told = _told(service)
     return JSONResponse(await service.read(lambda core: _host(core, host, told)))

@@ -86,7 +86,7 @@ async def list_jobs(
 
 @router.get("/{job}", response_model=answers.Job)
 async def show_job(service: ServiceOf, job: str, wait: Wait = 0) -> Response:
-    """One job; with `wait`, when it is over or the time is."""
+    """One job; with `wait`, when it has ended or the time is up."""
     if not wait:
         return JSONResponse(await _document(service, job))
     with service.news.expect(job) as end:
@@ -124,21 +124,21 @@ async def forecast_job(
 
 @router.post("/{job}/cancel", response_model=answers.Job)
 async def cancel_job(service: ServiceOf, job: str) -> Response:
-    """Drop what waits of a job and stop what runs; nothing where it is over."""
+    """Cancel a job: drop its waiting tasks and stop the running ones; nothing if it has ended."""
     await service.write(Freeing(lambda core: _cancel(core, job)))
     return JSONResponse(await _document(service, job))
 
 
 @router.post("/{job}/hold", response_model=answers.Job)
 async def hold_job(service: ServiceOf, job: str, body: HoldBody | None = None) -> Response:
-    """Let nothing more of a job start."""
+    """Hold a job: none of its tasks start."""
     reason = body.reason if body else ""
     return await _tell(service, job, lambda: JobHeld(job, reason))
 
 
 @router.post("/{job}/release", response_model=answers.Job)
 async def release_job(service: ServiceOf, job: str) -> Response:
-    """Let a held job start again."""
+    """Release a held job."""
     return await _tell(service, job, lambda: JobReleased(job))
 
 

@@ -1,4 +1,4 @@
-"""What tasks have written."""
+"""The output of tasks."""
 
 import asyncio
 import time

@@ -95,7 +95,7 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 
 @router.post("/diff", response_model=answers.Difference)
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
-    """What another plan would do now: who gains, who loses, what is reclaimed, by when; and over time.
+    """What another plan would do now: who gains, who loses, what is reclaimed by when; and over time.
 
     Jobs that keep it from being in force are told as `in_the_way`, and count as cancelled.
     """

@@ -157,7 +157,7 @@ def live_attempt(attempt: Attempt) -> Document:
 
 
 def finished_attempt(task: FinishedTask) -> Document:
-    """An attempt that is over."""
+    """An attempt that has ended."""
     detail, reclaim = read_detail(task.detail)
     return {
         "attempt": task.attempt,
