@@ -136,7 +136,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a task: how its last attempt ended, and all that that one wrote.
+    """The result of a task: how its last attempt ended, and the whole output of that attempt.
 
     state : done, failed, cancelled
     """

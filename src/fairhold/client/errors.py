@@ -1,4 +1,4 @@
-"""What can go wrong between a client and the service.
+"""Errors between a client and the service.
 
 FairholdError
 ├── InputError
@@ -30,7 +30,7 @@ _LONGEST = 200
 
 
 class ServiceError(FairholdError):
-    """The service cannot do what it is asked, whatever that is.
+    """The service cannot do what was asked.
 
     faults : as it said them
     status : of HTTP, 0 = there was no answer
@@ -48,21 +48,21 @@ class ServiceError(FairholdError):
 
 
 class ServiceMissing(ServiceError):  # noqa: N818 - it says what has happened
-    """There is no service, or it does not answer: nothing has happened."""
+    """There is no service, or it does not answer: nothing was done."""
 
     def __init__(self, what: str) -> None:
         super().__init__([Fault("no-service", what)])
 
 
 class ConnectionLost(ServiceError):  # noqa: N818 - it says what has happened
-    """The connection broke after something was asked, which may have happened."""
+    """The connection broke after a request was sent, which may have been carried out."""
 
     def __init__(self, what: str, mend: str = "check whether it was done, before you send it again") -> None:
         super().__init__([Fault("connection-lost", what, mend)])
 
 
 class Refused(InputError):  # noqa: N818 - it says what has happened
-    """The service refuses a request; nothing has happened.
+    """The service refused a request; nothing was done.
 
     code   : of the first fault
     status : of HTTP
@@ -77,18 +77,18 @@ class Refused(InputError):  # noqa: N818 - it says what has happened
 
 
 def strange(error: Exception) -> ServiceError:
-    """The error that a good answer is in which something is missing."""
+    """The error for a good answer in which something is missing."""
     what = f"this is not an answer of a fairhold service: {type(error).__name__} at {error}"
     return ServiceError([Fault("not-a-service", what, _LOOK)])
 
 
 def closed() -> UsageError:
-    """The error of asking over a client that was closed."""
+    """The error for a request over a closed client."""
     return UsageError("this client is closed; connect again")
 
 
 def error_of(response: Response) -> Refused | ServiceError:
-    """The error that an answer is."""
+    """The error for an answer."""
     faults = [replace(each, mend=_SET_IT) if each.code == "no-token" else each for each in _faults(response)]
     if not 400 <= response.status < 500 or response.status in _SERVICE_AT_FAULT:
         return ServiceError(faults, response.status)

@@ -154,7 +154,7 @@ def change(name: str, changes: Document) -> Steps[Document]:
 
 
 def explanation(name: str) -> Steps[Document]:
-    """Why a job waits, or what was taken from it."""
+    """Why a job waits, or what was reclaimed from it."""
     return (yield from ask(request("GET", "jobs", name, "explanation")))
 
 
@@ -257,12 +257,12 @@ def hosts() -> Steps[Document]:
 
 
 def close_host(host: str, body: Document) -> Steps[Document]:
-    """Let a host start nothing more; `reason`, and `drain`, `at`, `by`, `until`."""
+    """Close a host: it starts nothing more; `reason`, and `drain`, `at`, `by`, `until`."""
     return (yield from ask(request("POST", "hosts", host, "close", body=body)))
 
 
 def open_host(host: str) -> Steps[Document]:
-    """Let a host start work again."""
+    """Open a closed host."""
     return (yield from ask(request("POST", "hosts", host, "open", body={}, is_safe=True)))
 
 

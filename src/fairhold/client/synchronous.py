@@ -150,7 +150,7 @@ class Client:
         return self._run(typed.jobs(query, limit))
 
     def wait(self, job: JobOrName, timeout: float | None = None) -> Job:
-        """Wait until a job is over, also while the service restarts. Raises TimeoutError."""
+        """Wait until a job has ended, also while the service restarts. Raises TimeoutError."""
         return self._run(typed.wait(job, timeout))
 
     def tasks(self, job: JobOrName) -> list[Task]:
@@ -162,7 +162,7 @@ class Client:
         return self._run(typed.output(job, task, attempt, offset))
 
     def results(self, job: JobOrName, timeout: float | None = None) -> list[Result]:
-        """Wait until a job is over; what became of every task, with its output. Raises TimeoutError."""
+        """Wait until a job has ended; returns the result of every task, with its output. Raises TimeoutError."""
         return self._run(typed.results(job, timeout))
 
     def cancel(self, job: JobOrName) -> Job:
@@ -170,30 +170,30 @@ class Client:
         return self._run(typed.act(job, "cancel"))
 
     def hold(self, job: JobOrName, reason: str = "") -> Job:
-        """Start no more tasks of a job."""
+        """Hold a job: start no more of its tasks."""
         return self._run(typed.act(job, "hold", {"reason": reason}))
 
     def release(self, job: JobOrName) -> Job:
-        """Let a held job go on."""
+        """Release a held job."""
         return self._run(typed.act(job, "release"))
 
     def requeue(self, job: JobOrName) -> Job:
-        """Stop the tasks of a job that run, to be started again."""
+        """Stop the running tasks of a job and queue them again."""
         return self._run(typed.act(job, "requeue"))
 
     def change(
         self, job: JobOrName, *, priority: int | None = None, consumer: str | None = None, labels: Words | None = None
     ) -> Job:
-        """Give a job another priority, consumer or other labels; what is None stays."""
+        """Change the priority, consumer or labels of a job; None = unchanged."""
         changes = {"priority": priority, "consumer": consumer, "labels": None if labels is None else dict(labels)}
         return self._run(typed.change(job, changes))
 
     def forecast(self, job: JobOrName, draws: int = 100, seed: int = 0, ahead: int = 604_800) -> Document:
-        """When a waiting job will start, `p50` and `p90`; ahead: seconds that are looked ahead."""
+        """When a waiting job will start, `p50` and `p90`; ahead: how many seconds to look ahead."""
         return self._run(ask.forecast(typed.name_of(job), draws, seed, ahead))
 
     def explain(self, job: JobOrName) -> Document:
-        """Why a job waits, or what was taken from it; `text` is that in words."""
+        """Why a job waits, or what was reclaimed from it; `text` says it in words."""
         return self._run(ask.explanation(typed.name_of(job)))
 
     # The cluster
@@ -213,7 +213,7 @@ class Client:
     def close_host(
         self, host: str, reason: str = "", *, drain: bool = False, at: When = None, by: When = None, until: When = None
     ) -> Document:
-        """Let a host start nothing more; an instant is a `datetime` with a time zone, or text.
+        """Close a host: it starts nothing more; an instant is a `datetime` with a time zone, or text.
 
         reason : may be left out of a drain
         drain  : also take back what runs there; by: an instant at which the rest is stopped
@@ -222,15 +222,15 @@ class Client:
         return self._run(typed.close_host(host, reason, drain=drain, at=at, by=by, until=until))
 
     def open_host(self, host: str) -> Document:
-        """Let a host start work again."""
+        """Open a closed host."""
         return self._run(ask.open_host(host))
 
     def pause(self, resource_group: str, *, grants: bool = False, reclaims: bool = False) -> Document:
-        """Grant nothing more, or take nothing back, in a resource group; both where neither is named."""
+        """Pause grants or reclaims in a resource group; both if neither is given."""
         return self._run(typed.pause(resource_group, "pause", grants=grants, reclaims=reclaims))
 
     def resume(self, resource_group: str, *, grants: bool = False, reclaims: bool = False) -> Document:
-        """The opposite of `pause`."""
+        """Resume what `pause` paused."""
         return self._run(typed.pause(resource_group, "resume", grants=grants, reclaims=reclaims))
 
     def allocations(self, *, consumer: str | None = None, host: str | None = None) -> list[Document]:
@@ -277,7 +277,7 @@ class Client:
         return self._run(ask.snapshot(typed.moment(until)))
 
     def health(self) -> Document:
-        """How the service is."""
+        """The state of the service."""
         return self._run(ask.health())
 
     def status(self) -> Document:
@@ -293,7 +293,7 @@ class Client:
         return self._run(ask.metrics())
 
     def stop(self, how: str = "leave") -> Document:
-        """Let the service end: `leave` (tasks run on), `drain` or `kill`; answered when that has begun."""
+        """Stop the service: `leave` (tasks continue), `drain` or `kill`; answered when stopping has begun."""
         return self._run(ask.stop(how))
 
     # The plan
@@ -365,7 +365,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close its connections; jobs go on."""
+        """Close its connections; jobs continue."""
         self._http.close()
 
     def _run(self, steps: Steps[Returned]) -> Returned:

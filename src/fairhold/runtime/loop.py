@@ -50,7 +50,7 @@ class View(Protocol):
         ...
 
     def refresh(self) -> None:
-        """Time has passed."""
+        """Account for the time that has passed."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""The second driver of the same transitions and the same cycle: an invented clock over columns of demand."""
+"""The simulator: drives the same transitions and the same cycle with a simulated clock."""

@@ -74,7 +74,7 @@ class Account:
         self.owned_in, self.borrowed_in = array("q"), array("q")
 
     def advance(self, now: int) -> None:
-        """Time has passed."""
+        """Account for the time that has passed."""
         since, spans = self._since, self._spans
         if now <= since:
             return
@@ -122,7 +122,7 @@ class Account:
             more += min(units, -more)
 
     def fold(self) -> None:
-        """Two pieces are one from now on."""
+        """Merge pieces pairwise from now on."""
         for name in PIECES:
             old = getattr(self, name)
             new = array("q", (one + other for one, other in zip(old[::2], old[1::2], strict=False)))

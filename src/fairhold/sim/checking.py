@@ -1,4 +1,4 @@
-"""What must hold of every cycle, looked at in every cycle of a run (SPEC §10)."""
+"""Checks the invariants of every cycle of a run (SPEC §10)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Watcher:
-    """Looks at cycles under a plan before they are carried out, and at nothing else.
+    """Checks cycles under a plan before they are carried out, and nothing else.
 
     count : cycles that were looked at
     """
@@ -48,7 +48,7 @@ class Watcher:
 
 
 class Truths(Watcher):
-    """Raises BrokenRuleError at the first cycle of which something is untrue."""
+    """Raises BrokenRuleError at the first cycle that breaks an invariant."""
 
     def cycled(self, now: int, result: CycleResult) -> None:
         """Look at a cycle of slots."""

@@ -1,4 +1,4 @@
-"""What a plan would do to a live cluster: now, at the coming windows, and over time. The cluster itself stays."""
+"""What a plan would do to a live cluster: now, at the coming windows, and over time. The cluster is not changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came from outside while a cluster was live, in order: what users asked, what machines did, how long work ran.
+"""A recorded run: what came from outside to a live cluster, in order: requests of users, machines, run times.
 
 Given to the orchestrator again at the same instants, it decides the same; given to it under another plan, it shows what
 would have been.

@@ -1,4 +1,4 @@
-"""What is simulated: a plan, a workload, and what the machines and the work are like."""
+"""What is simulated: a plan, a workload, and the behaviour of machines and work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A host that is not there for a while.
+    """An outage of a host.
 
     down, up : instants; up: UNLIMITED = it does not come back
     lead     : it is known so long before, and what runs there is told to leave by then; 0 = nobody knew: work is lost

@@ -1,4 +1,4 @@
-"""When a waiting job will start: the live state is played on many times, with run times drawn from what tasks took.
+"""When a waiting job will start: the live state is simulated many times, with run times of finished tasks.
 
 What decides is the live orchestrator (`sim.projection`); only how long tasks run is drawn. A task that has run for a
 while is drawn among those that ran longer. Equal states and seeds give equal answers.
@@ -121,7 +121,7 @@ class _AllBegun(Exception):  # noqa: N818 - no error
 
 
 def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon: int) -> Starts:
-    """Play the state on, so many times; horizon: microseconds from now on."""
+    """Simulate the state many times; horizon: microseconds from now on."""
     found: dict[str, list[int | None]] = {job: [] for job in jobs}
     running = _running(look.cluster(), jobs)
     work = made = 0

@@ -1,4 +1,4 @@
-"""The canonical event log: the same scene gives the same bytes on every machine."""
+"""The canonical event log: the same scenario gives the same bytes on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run shows: who waited how long, who held how much of what was his and others', what was taken back."""
+"""The measures of a run: who waited how long, who held how much of what it owns and of others', what was reclaimed."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Quotas:
             self._since[row] = max(now, self._since[row])
 
     def fold(self) -> None:
-        """Two pieces are one from now on."""
+        """Merge pieces pairwise from now on."""
         for path, column in self._of.items():
             evens, odds = column[::2], column[1::2]
             odds.frombytes(bytes(8 * (len(evens) - len(odds))))

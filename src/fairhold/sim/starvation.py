@@ -1,4 +1,4 @@
-"""Who waits for what they own: tasks that wait though all they need is theirs to have.
+"""Starvation: tasks that wait although their leaf owns all that they need.
 
 A leaf that owns three idle slots while only gangs of eight wait misses nothing that anybody could give it. What counts
 here is what could run: the pieces that wait in a leaf, in the order in which it serves them (priority, then age), each

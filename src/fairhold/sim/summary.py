@@ -1,4 +1,4 @@
-"""The integer summary of a run: the same scene gives the same document on every machine.
+"""The integer summary of a run: the same scenario gives the same document on every machine.
 
 Times are microseconds, amounts slots or base units, products of both unit-microseconds; parts are millionths. `base`
 says how many base units one `unit` of the resource has, and lists that end in `_in` go by pieces of the time.

@@ -1,4 +1,4 @@
-"""How long the tasks of a recorded story ran, failed, and took to leave: what they would have done otherwise, too."""
+"""How long the tasks of a recorded run ran, failed, and took to stop; also for runs under another plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invented work: what an attempt has done, what of it is saved, and what is lost when it stops."""
+"""Simulated work: what an attempt has done, what of it is saved, and what is lost when it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every decision of a run computed once more by the independent check (`fairhold verify`, SPEC §10)."""
+"""Recomputes every decision of a run with the independent check (`fairhold verify`, SPEC §10)."""
 
 from __future__ import annotations
 

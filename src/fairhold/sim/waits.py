@@ -1,4 +1,4 @@
-"""How long the tasks of one consumer wait, those that never start included."""
+"""How long the tasks of one consumer wait, including those that never start."""
 
 from __future__ import annotations
 

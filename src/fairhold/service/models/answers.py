@@ -263,7 +263,7 @@ class Agent(Answer):
 
 
 class Health(Answer):
-    """How the service is."""
+    """The state of the service."""
 
     state: Literal["ok", "trouble", "stopping"]
     trouble: str | None
