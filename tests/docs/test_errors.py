@@ -7,6 +7,7 @@ import os
 import re
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.planio.codes import CODES
 from fairhold.planio.consumers import MOST_CHARACTERS
 from fairhold.planio.document import LARGEST_FILE, read_text
+from fairhold.planio.installed import read_entry_points
 from fairhold.planio.jobs import parse_jobs
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
@@ -32,6 +34,7 @@ NOT_FROM_TEXT = {
     "tree-too-large": "names and levels that make long paths",
     "not-a-result": "the state in place of a result",
     "cannot-write": "the folder of `--after` is not there",
+    "installed-policy": "`policy: lottery`, and an entry point that names no policy",
 }
 IMPLIED = {
     "children-reserve-more": ("children-own-more",),
@@ -65,6 +68,8 @@ def read_what_is_no_text(code: str, folder: Path) -> None:
     state.write_text(STATE)
     if code == "file-too-large":
         os.truncate(path, LARGEST_FILE + 1)
+    elif code == "installed-policy":
+        path.write_text(PLAN.replace("policy: hybrid", "policy: lottery"))
     elif code == "not-utf-8":
         path.write_bytes(PLAN.encode() + b"\xff")
     elif code == "cannot-write":
@@ -119,6 +124,10 @@ def test_the_page_shows_what_a_faulty_input_prints(code: str) -> None:
 
 @pytest.mark.parametrize("code", NOT_FROM_TEXT)
 def test_the_page_shows_what_other_inputs_print(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if code == "installed-policy":
+        point = EntryPoint("lottery", "json:dumps", "fairhold.policies")
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == point.group else [])
+        read_entry_points.cache_clear()
     if code == "tree-too-large":
         monkeypatch.setattr("fairhold.planio.consumers.MOST_CHARACTERS", 20)
     check(code, rendered(code, NOT_FROM_TEXT[code], fault_not_from_text(code, tmp_path)))

@@ -18,7 +18,7 @@ from fairhold.model.plan import PolicySettings
 from fairhold.model.queue import DEFAULT_PRIORITY
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import schema
-from fairhold.policies.fair_share.policy import QUEUE_KEYS
+from fairhold.policies.fair_share.policy import OF_QUEUES
 from fairhold.units import SECOND, UNLIMITED
 from tests.docs.console import ROOT
 from tests.planio.support import QUEUES, swapped
@@ -101,7 +101,7 @@ def test_defaults_of_a_queue_are_those_of_the_code() -> None:
         "preempt_min_runtime": "`min_runtime`, else the parent's, else 0",
         "preemption_delay": "the parent's, else 0",
     }
-    assert {key: default_of(key, "Settings of a consumer") for key in QUEUE_KEYS} == stated
+    assert {key: default_of(key, "Settings of a consumer") for key in (each.key for each in OF_QUEUES)} == stated
     plan = parse_plan(swapped(QUEUES, "/A: {deserved: {cpu: 4, gpu: unlimited}, limit: {cpu: 9}", "/A: {}  #"), "f")[0]
     terms = queue_terms_of(plan, plan.policies[0])
     row = plan.tree.rows["/A"]

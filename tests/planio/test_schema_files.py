@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from fairhold.planio import (
     consumers,
     controls,
     counts,
-    entries,
     groups,
     hosts,
     jobs,
@@ -32,6 +30,7 @@ from fairhold.planio.jobs import parse_jobs
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import KINDS, schema
 from fairhold.planio.state import parse_state
+from fairhold.policies.registry import POLICIES
 from tests.planio.support import HOSTS, QUEUES, SMALL, cases, swapped
 from tests.planio.test_read_jobs import JOBS
 from tests.planio.test_read_state import FULL
@@ -143,7 +142,7 @@ def test_what_is_broken_is_neither_valid_nor_read(kind: str, old: str, new: str)
         ("plan", "host", hosts.HOST_KEYS),
         ("plan", "consumer", consumers.KEYS),
         ("plan", "entry", policies.ENTRY_KEYS),
-        ("plan", "settings", tuple(dict.fromkeys(chain.from_iterable(entries.KEYS_OF.values())))),
+        ("plan", "settings", tuple({key for policy in POLICIES.values() for key in policy.keys})),
         ("state", "", state.KEYS),
         ("state", "request", requests.REQUEST_KEYS),
         ("state", "allocation", requests.ALLOCATION_KEYS),
@@ -229,8 +228,8 @@ usage: {/A: {gpu: 0.25}}
 def test_schemas_and_readers_know_the_same_keys_of_groups_and_switches() -> None:
     parts = json.loads(schema("plan"))["$defs"]
     assert {key for part in parts["group"]["oneOf"] for key in part["properties"]} == set(groups.GROUP_KEYS)
-    assert set(parts["entry"]["properties"]["settings"]["anyOf"][0]["properties"]) == set(
-        chain.from_iterable(policies.SETTINGS_OF.values())
-    )
+    assert set(parts["entry"]["properties"]["settings"]["anyOf"][0]["properties"]) == {
+        key for policy in POLICIES.values() for key in policy.settings
+    }
     sizes = json.loads(schema("state"))["properties"]["resource_groups"]["anyOf"][0]["additionalProperties"]
     assert {key for part in sizes["anyOf"] for key in part["properties"]} == set(counts.SLOT_KEYS)

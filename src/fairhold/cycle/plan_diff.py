@@ -6,18 +6,20 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.settings_format import said, word
+from fairhold.cycle.settings_format import beside, said, word
 from fairhold.errors import place_text
 from fairhold.model.plan import ConsumerSettings, PolicyEntry
 from fairhold.model.policy import Policy
 from fairhold.model.vector import amounts_document, resource_document
 from fairhold.model.window import WEEKDAYS
+from fairhold.policies.keys import RECLAIM_GRACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from fairhold.errors import Place
     from fairhold.model.plan import Plan, PolicySettings, ResourceGroup
+    from fairhold.model.setting import Setting
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Resource
 
@@ -140,7 +142,7 @@ def _of_tree(tree: ConsumerTree, paths: Sequence[str]) -> Stated:
             found[(*place, "consumers")] = [paths[child].rpartition("/")[2] for child in tree.children[row]]
         if row:
             found[(*place, "rank")] = tree.rank[row]
-            found[(*place, "reclaim_grace")] = word("grace", tree.grace[row], paths)
+            found[(*place, "reclaim_grace")] = word(RECLAIM_GRACE, tree.grace[row], paths)
     return found
 
 
@@ -179,9 +181,13 @@ def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths:
     will, place = new.policies[after], ("policies", after)
     yield from _compared({} if before is None else _of_entry(place, was), _of_entry(place, will))
     yield from _compared(
-        _stated((*place, "settings"), was.settings, paths),
-        _stated((*place, "settings"), will.settings, new.tree.paths),
+        _stated((*place, "settings"), was.settings, paths, (), beside(was.policy.of_entry, will.policy.of_entry)),
+        _stated(
+            (*place, "settings"), will.settings, new.tree.paths, (), beside(will.policy.of_entry, was.policy.of_entry)
+        ),
     )
+    before_it = beside(was.policy.of_consumer, will.policy.of_consumer)
+    after_it = beside(will.policy.of_consumer, was.policy.of_consumer)
     one = {paths[row]: stated for row, stated in was.consumers.items()}
     other = {new.tree.paths[row]: stated for row, stated in will.consumers.items()}
     default = ConsumerSettings()
@@ -192,7 +198,8 @@ def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths:
             continue
         inside = (*place, "consumers", path)
         yield from _compared(
-            _stated(inside, mine, paths, old.resources), _stated(inside, theirs, new.tree.paths, new.resources)
+            _stated(inside, mine, paths, old.resources, before_it),
+            _stated(inside, theirs, new.tree.paths, new.resources, after_it),
         )
 
 
@@ -206,8 +213,9 @@ def _of_entry(place: Place, entry: PolicyEntry) -> Stated:
 
 def _stated(
     place: Place,
-    settings: PolicySettings | ConsumerSettings,
+    stated: PolicySettings | ConsumerSettings,
     paths: Sequence[str],
     resources: Sequence[Resource] = (),
+    settings: Sequence[Setting] = (),
 ) -> Stated:
-    return {(*place, key): value for key, value in said(settings, paths, resources).items()}
+    return {(*place, key): value for key, value in said(stated, paths, resources, settings).items()}

@@ -3,88 +3,86 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.model.budget import Budget
-from fairhold.model.plan import AUTO, Peer
-from fairhold.model.queue import WINDOW_KINDS, FairShareSettings, QueueSettings, UsageWindow
+from fairhold.model.plan import AUTO
+from fairhold.model.queue import WINDOW_KINDS, FairShareSettings, QueueSettings
+from fairhold.model.setting import Kind
 from fairhold.model.vector import amount, number, own_document, parts_document
+from fairhold.policies.registry import BUILT_IN
 from fairhold.units import UNLIMITED, format_duration, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from fairhold.model.plan import ConsumerSettings, PolicySettings
-    from fairhold.model.vector import Resource
+    from fairhold.model.plan import ConsumerSettings, Peer, PolicySettings
+    from fairhold.model.queue import UsageWindow
+    from fairhold.model.setting import Setting
+    from fairhold.model.vector import Owning, Resource
 
-_DURATIONS = frozenset(
-    {
-        *("grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after", "rebalance_interval"),
-        *("private_pool_grace", "public_pool_grace"),
-        *("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay", "half_life"),
-    }
-)
-_KEY = {"grace": "reclaim_grace", "weight": "over_quota_weight", "multiplier": "reclaimer_utilization_multiplier"}
-"""What fields are called in a plan, where it is another word."""
-_SAID = {"user_limit": (UNLIMITED, "none"), "max_run_time": (0, "none"), "lead": (AUTO, "auto")}
-"""Settings of which one value is a word in a plan; `none` takes the place of one above."""
-_DEFAULT_OF = {"deserved": 0, "limit": UNLIMITED, "weight": 1}
-"""What holds of a resource that a queue does not name."""
+_PARTS = {"queue": QueueSettings, "fair_share": FairShareSettings}
+"""Fields that keep several settings."""
+_BY_FIELD = {each.field: each for policy in BUILT_IN for each in (*policy.of_entry, *policy.of_consumer)}
+_LEFT_OUT = {Kind.DESERVED: 0, Kind.LIMITS: UNLIMITED, Kind.WEIGHTS: 1}
+"""Kind of amounts → what holds of a resource that is not named."""
 
 
 def said(
-    settings: PolicySettings | ConsumerSettings, paths: Sequence[str], resources: Sequence[Resource] = ()
+    stated: PolicySettings | ConsumerSettings,
+    paths: Sequence[str],
+    resources: Sequence[Resource] = (),
+    settings: Sequence[Setting] = (),
 ) -> dict[str, object]:
     """Key → value as a plan writes them, of every setting; None = nothing is said, and the default holds.
 
     paths, resources : of the plan
+    settings : of other packages, see `beside`
     """
     found: dict[str, object] = {}
-    for name, value in _fields(settings):
-        said_so = word(name, value, paths, resources)
-        if said_so is not None or key_of(name) not in found:  # a limit is in slots or in resources
-            found[key_of(name)] = said_so
+    for setting in (*_kept_in(stated), *settings):
+        said_so = word(setting, setting.of(stated), paths, resources)
+        if said_so is not None or setting.key not in found:  # a limit is in slots or in resources
+            found[setting.key] = said_so
     return found
 
 
-def _fields(settings: PolicySettings | ConsumerSettings) -> Iterator[tuple[str, object]]:
-    """The settings one by one, those of `fair_share` among the others."""
-    for each in fields(settings):
-        value = getattr(settings, each.name)
-        if each.name == "fair_share":
-            value = value or FairShareSettings()
-        if isinstance(value, QueueSettings | FairShareSettings):
-            yield from ((inner.name, getattr(value, inner.name)) for inner in fields(value))
-        else:
-            yield each.name, value
+def beside(own: Sequence[Setting], *others: Sequence[Setting]) -> list[Setting]:
+    """The settings of other packages that a policy and others read, each in the policy's own way where it reads it.
+
+    What two policies say can then be compared key by key: where one does not read a setting its default is told.
+    """
+    by_key = {each.key: each for settings in (*others, own) for each in settings}
+    return [each for each in by_key.values() if not each.field]
 
 
-def word(name: str, value: Any, paths: Sequence[str], resources: Sequence[Resource] = ()) -> object:  # noqa: ANN401
-    """A setting as a plan writes it; `name` is its field, `resources` those of the plan."""
-    if name in _DEFAULT_OF and isinstance(value, tuple):
-        return _by_resource(name, value, resources) or None
-    if name in {"own", "share_limit"}:
-        own = name == "own"
-        return ([own_document(resources, each) for each in value] if own else parts_document(resources, value)) or None
-    if isinstance(value, tuple) and all(isinstance(peer, Peer) for peer in value):  # a lend or borrow list
-        return [{"consumer": paths[peer.consumer], "limit": word("limit", peer.limit, paths)} for peer in value]
-    if isinstance(value, Budget):
-        return asdict(value)
-    if isinstance(value, Fraction):
-        return number(value)
-    return _plain(name, value)
+def _kept_in(noun: PolicySettings | ConsumerSettings) -> Iterator[Setting]:
+    """The settings that a noun has fields for, in the order of its fields."""
+    for each in fields(noun):
+        part = _PARTS.get(each.name)
+        names = [f"{each.name}.{inner.name}" for inner in fields(part)] if part else [each.name]
+        yield from (_BY_FIELD[name] for name in names if name in _BY_FIELD)
 
 
-def _plain(name: str, value: object) -> object:
-    """A setting that is one number or word, or a window of history."""
-    if isinstance(value, UsageWindow):
-        return _window(value)
-    if name in _SAID and value == _SAID[name][0]:
-        return _SAID[name][1]
-    if name in _DURATIONS and isinstance(value, int):
-        return format_duration(value)
+def word(setting: Setting, value: Any, paths: Sequence[str], resources: Sequence[Resource] = ()) -> object:  # noqa: ANN401
+    """A value of a setting as a plan writes it; `paths` and `resources` are those of the plan."""
+    if setting.has_none and value == setting.none != setting.default:
+        return "none"
+    if value is None:
+        return None
+    if setting.kind in _LEFT_OUT:
+        return _by_resource(setting.kind, value, resources) or None
+    in_plan, plain = _IN_PLAN.get(setting.kind), _PLAIN.get(setting.kind)
+    if in_plan:
+        return in_plan(value, paths, resources)
+    return plain(value) if plain else value
+
+
+def _whole(value: int) -> int | None:
     return None if value == UNLIMITED else value
+
+
+def _lead(value: int) -> str:
+    return "auto" if value == AUTO else format_duration(value)
 
 
 def _window(window: UsageWindow) -> object:
@@ -95,19 +93,39 @@ def _window(window: UsageWindow) -> object:
     return length if window.kind == WINDOW_KINDS[0] else {"tumbling": length, "start": format_instant(window.start)}
 
 
-def _by_resource(
-    name: str, stated: Sequence[tuple[int, int | Fraction]], resources: Sequence[Resource]
-) -> dict[str, object]:
-    """Name of a resource → what a queue says of it, where that is not the default."""
-    return {resources[at].name: _of_queue(each, resources[at]) for at, each in stated if each != _DEFAULT_OF[name]}
+def _peers(peers: Sequence[Peer], paths: Sequence[str], _: Sequence[Resource]) -> object:
+    return [{"consumer": paths[peer.consumer], "limit": _whole(peer.limit)} for peer in peers]
 
 
-def _of_queue(value: int | Fraction, resource: Resource) -> object:
-    if isinstance(value, Fraction):
-        return number(value)
+def _own(own: Sequence[Owning], _: Sequence[str], resources: Sequence[Resource]) -> object:
+    return [own_document(resources, each) for each in own] or None
+
+
+def _amounts(amounts: Sequence[tuple[int, int]], _: Sequence[str], resources: Sequence[Resource]) -> object:
+    return parts_document(resources, amounts) or None
+
+
+_PLAIN: dict[Kind, Callable[[Any], object]] = {
+    Kind.WHOLE: _whole,
+    Kind.DURATION: format_duration,
+    Kind.LEAD: _lead,
+    Kind.NUMBER: number,
+    Kind.USAGE_WINDOW: _window,
+    Kind.BUDGET: asdict,
+}
+_IN_PLAN: dict[Kind, Callable[[Any, Sequence[str], Sequence[Resource]], object]] = {
+    Kind.AMOUNTS: _amounts,
+    Kind.PEERS: _peers,
+    Kind.OWN: _own,
+}
+"""Kinds that are told with names of the plan."""
+
+
+def _by_resource(kind: Kind, stated: Sequence[tuple[int, Any]], resources: Sequence[Resource]) -> dict[str, object]:
+    """Name of a resource → what is said of it, where that is not what holds otherwise."""
+    kept = ((resources[at], each) for at, each in stated if each != _LEFT_OUT[kind])
+    return {of.name: number(each) if kind is Kind.WEIGHTS else _amount(each, of) for of, each in kept}
+
+
+def _amount(value: int, resource: Resource) -> object:
     return "unlimited" if value >= UNLIMITED else amount(resource, value)
-
-
-def key_of(name: str) -> str:
-    """The key of a setting in a plan; `name` is its field."""
-    return _KEY.get(name, name)

@@ -9,7 +9,7 @@ from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.pooled.merge_results import with_pools
 from fairhold.cycle.pooled.window_preview import pooled_ahead
-from fairhold.cycle.settings_format import said
+from fairhold.cycle.settings_format import beside, said
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
 from fairhold.ledger.transitions import next_deadline
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.rows import Rows
     from fairhold.model.calendar import Switch
     from fairhold.model.plan import Plan
+    from fairhold.model.setting import Setting
     from fairhold.model.window import Windows
 
 Document = dict[str, Any]
@@ -138,18 +139,20 @@ def _entries(plan: Plan, force: Sequence[int]) -> list[Document]:
 def changes(before: Rows, after: Rows) -> Document:
     """Path → setting → [before, after] of all consumers for which a switch changes what entries state."""
     found: Document = {}
+    policies = [entry.policy for rows in (before, after) for entry in rows.entries]
+    known = {each.name: beside(each.of_consumer, *(other.of_consumer for other in policies)) for each in policies}
     for node, path in enumerate(before.paths):
-        old, new = _stated(before, node), _stated(after, node)
+        old, new = _stated(before, node, known), _stated(after, node, known)
         if old != new:
             found[path] = {key: [old[key], new[key]] for key in old if old[key] != new[key]}
     return found
 
 
-def _stated(rows: Rows, node: int) -> Document:
+def _stated(rows: Rows, node: int, known: Mapping[str, Sequence[Setting]]) -> Document:
     entry = rows.entries[rows.chosen[rows.row[node]]]
     stated = entry.consumers.get(node, _DEFAULT)
     values = {"policy": entry.policy.name} if node else {}
-    return values | said(stated, rows.paths, rows.source.resources)
+    return values | said(stated, rows.paths, rows.source.resources, known[entry.policy.name])
 
 
 class Side(NamedTuple):

@@ -68,7 +68,7 @@ def _scene(plan: Plan, scene: Scene, state: State, numbers: Mapping[str, Any], *
 
 def _settings(plan: Plan, scene: Scene, room: int) -> Block:
     """Switches that are not as usual."""
-    said = (settings_said(plan.policies[at].settings, plan.tree.paths) for at in dict.fromkeys(scene.force))
+    said = (settings_said(plan.policies[at], plan.tree.paths) for at in dict.fromkeys(scene.force))
     line = "; ".join(each for each in said if each)
     if not line:
         return EMPTY

@@ -11,7 +11,7 @@ from fairhold.drawing.bars import OF_QUEUES, Bar, bar_legend
 from fairhold.drawing.legend import heading
 from fairhold.drawing.marks import Block, below
 from fairhold.drawing.table import Row, draw_table, in_order
-from fairhold.drawing.terms import NOTHING, common_cells, queue_cells
+from fairhold.drawing.terms import NOTHING, queue_cells
 from fairhold.errors import printable
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.model.vector import amount_text, decimal_text
@@ -71,7 +71,7 @@ def _said(plan: Plan, force: InForce, terms: QueueTerms, at: int, node: int, *, 
     resource = plan.resources[at]
     cells: Cells = {}
     if is_first:
-        cells = queue_cells(stated) | common_cells(plan, stated, node)
+        cells = queue_cells(plan, force.entry, stated, node)
         if len(set(terms.priority[1:])) > 1:
             cells["priority"] = (str(terms.priority[node]),)
     if len(set(terms.weight[at][1:])) > 1:

@@ -9,11 +9,11 @@ from fairhold.drawing.bars import Bar, bar_legend
 from fairhold.drawing.lending import MOST, draw_lendings, lendings, said
 from fairhold.drawing.marks import EMPTY, Block, below, put
 from fairhold.drawing.table import Row, draw_table, in_order
-from fairhold.drawing.terms import NOTHING, common_cells, slot_cells
+from fairhold.drawing.terms import NOTHING, slot_cells
 
 if TYPE_CHECKING:
     from fairhold.drawing.terms import Cells
-    from fairhold.model.plan import ConsumerSettings, Plan
+    from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
 Numbers = dict[str, Any]
@@ -44,7 +44,9 @@ def draw_slots(
     bars = _bars(plan, group, state, numbers, has_state=has_state)
     rows = []
     for node in in_order(plan.tree, plan.tree.children[0]):
-        cells = _said(plan, stated[node], node, policies[node].name if len({*force}) > 1 else "")
+        entry, several = plan.policies[chosen[node]], len({*force}) > 1
+        cells: Cells = slot_cells(plan, entry, stated[node], node) if node else {}
+        cells |= {"policy": (entry.policy.name,)} if node and several else {}
         numbers_of = _numbers(numbers["consumers"][plan.tree.paths[node]], has_state=has_state)
         cells |= numbers_of | ({"may lend to": to_whom[node]} if node in to_whom else {})
         rows.append(Row(node, cells, 0, bars[node].block()))
@@ -56,13 +58,6 @@ def draw_slots(
         (put(table.block, 0, 0), put(arrows, table.block.width, 0)),
     )
     return below([whole, bar_legend(list(bars.values()), has_arrows=arrows is not EMPTY)], 12)
-
-
-def _said(plan: Plan, stated: ConsumerSettings, node: int, policy: str) -> Cells:
-    """What the plan says of one consumer; policy: where there are several."""
-    if not node:
-        return {}
-    return slot_cells(stated) | common_cells(plan, stated, node) | ({"policy": (policy,)} if policy else {})
 
 
 def _numbers(mine: Numbers, *, has_state: bool) -> Cells:

@@ -75,11 +75,12 @@ def depths(tree: ConsumerTree) -> list[int]:
 
 
 def draw_table(tree: ConsumerTree, columns: Sequence[str], rows: Sequence[Row], wordy: frozenset[str]) -> Table:
-    """A table; columns in which no row says anything are left out.
+    """A table; columns in which no row says anything are left out, and those that are not named come last.
 
     wordy : columns of words, which begin at the left; those of numbers end at the right
     """
-    columns = [name for name in columns if any(row.cells.get(name) for row in rows)]
+    known = dict.fromkeys((*columns, *(name for row in rows for name in row.cells)))
+    columns = [name for name in known if any(row.cells.get(name) for row in rows)]
     step = _step(tree, rows)
     depth = depths(tree)
     wide = {name: _width_of(name, rows) for name in columns}

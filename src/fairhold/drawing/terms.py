@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.settings_format import said, word
+from fairhold.cycle.settings_format import beside, said, word
 from fairhold.drawing.table import OWNS
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.model.vector import own_document
-from fairhold.units import UNLIMITED, format_duration
+from fairhold.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,59 +18,49 @@ if TYPE_CHECKING:
 
 Cells = dict[str, tuple[str, ...]]
 NOTHING = ConsumerSettings()
+_OF_SLOTS = frozenset({"owned", "reserved", "limit", "share_ratio"})
+_OF_POOLS = frozenset({"share_priority", "share_ratio", "share_limit", "private_pool_grace"})
+_OF_QUEUES = frozenset({"reclaim_min_runtime", "preempt_min_runtime", "preemption_delay", "min_runtime"})
 
 
-def common_cells(plan: Plan, stated: ConsumerSettings, node: int) -> Cells:
+def slot_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, node: int) -> Cells:
+    """What is said in slots."""
+    return _cells(plan, entry, stated, _OF_SLOTS) | _common_cells(plan, stated, node)
+
+
+def vector_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, node: int) -> Cells:
+    """What is said of pools, and of what is owned."""
+    cells = _cells(plan, entry, stated, _OF_POOLS)
+    lines = [line for each in stated.own for line in _own_lines(plan, each, is_one=len(entry.resource_groups) == 1)]
+    common = _common_cells(plan, stated, node) if node else {}
+    return cells | ({OWNS: tuple(lines)} if lines else {}) | common
+
+
+def queue_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, node: int) -> Cells:
+    """How long a queue's work runs before it is taken, and its requests wait before they take."""
+    return _cells(plan, entry, stated, _OF_QUEUES) | _common_cells(plan, stated, node)
+
+
+def _cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, keys: frozenset[str]) -> Cells:
+    """Settings that are not as usual: those of some keys, and all of another package's policy."""
+    found: Cells = {}
+    for setting in entry.policy.of_consumer:
+        value = setting.of(stated)
+        if (setting.key in keys or not setting.field) and value != setting.default:
+            said_so = word(setting, value, plan.tree.paths, plan.resources)
+            if isinstance(said_so, dict):
+                found[setting.key] = tuple(f"{name} {each}" for name, each in said_so.items())
+            else:
+                found[setting.key] = (_value(said_so),)
+    return found
+
+
+def _common_cells(plan: Plan, stated: ConsumerSettings, node: int) -> Cells:
     """Rank and grace, where they are said for this consumer."""
     rank = plan.tree.rank[node] if stated.rank is None else stated.rank
     grace = plan.tree.grace[node] if stated.grace is None else stated.grace
-    return _present(
-        {
-            "rank": None if rank is None else str(rank),
-            "reclaim_grace": None if grace is None else format_duration(grace),
-        }
-    )
-
-
-def slot_cells(stated: ConsumerSettings) -> Cells:
-    """What is said in slots."""
-    return _present(
-        {
-            "owned": str(stated.owned) if stated.owned else None,
-            "reserved": str(stated.reserved) if stated.reserved else None,
-            "limit": None if stated.limit >= UNLIMITED else str(stated.limit),
-            "share_ratio": None if stated.share_ratio is None else str(stated.share_ratio),
-        }
-    )
-
-
-def vector_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings) -> Cells:
-    """What is said of pools, and of what is owned."""
-    limit = word("share_limit", stated.share_limit, plan.tree.paths, plan.resources) or {}
-    grace = stated.private_pool_grace
-    cells = _present(
-        {
-            "share_priority": str(stated.share_priority) if stated.share_priority else None,
-            "share_ratio": None if stated.share_ratio is None else str(stated.share_ratio),
-            "private_pool_grace": None if grace is None else format_duration(grace),
-        }
-    )
-    if isinstance(limit, dict) and limit:
-        cells["share_limit"] = tuple(f"{name} {amount}" for name, amount in limit.items())
-    lines = [line for each in stated.own for line in _own_lines(plan, each, is_one=len(entry.resource_groups) == 1)]
-    return cells | ({OWNS: tuple(lines)} if lines else {})
-
-
-def queue_cells(stated: ConsumerSettings) -> Cells:
-    """How long a queue's work runs before it is taken, and its requests wait before they take."""
-    queue = stated.queue
-    spans = {
-        "reclaim_min_runtime": queue.reclaim_min_runtime,
-        "preempt_min_runtime": queue.preempt_min_runtime,
-        "preemption_delay": queue.preemption_delay,
-        "min_runtime": stated.min_runtime,
-    }
-    return _present({name: None if span is None else format_duration(span) for name, span in spans.items()})
+    cells = {"rank": rank, "reclaim_grace": None if grace is None else format_duration(grace)}
+    return {name: (str(value),) for name, value in cells.items() if value is not None}
 
 
 def _own_lines(plan: Plan, own: Owning, *, is_one: bool) -> tuple[str, str]:
@@ -104,13 +94,12 @@ def _value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _present(cells: dict[str, str | None]) -> Cells:
-    return {name: (value,) for name, value in cells.items() if value is not None}
-
-
-def settings_said(settings: PolicySettings, paths: Sequence[str]) -> str:
+def settings_said(entry: PolicyEntry, paths: Sequence[str]) -> str:
     """The switches of an entry that are not as usual."""
-    usual = said(PolicySettings(), paths)
+    own = beside(entry.policy.of_entry)
+    usual = said(PolicySettings(), paths, settings=own)
     return ", ".join(
-        f"{key} {_value(value).lower()}" for key, value in said(settings, paths).items() if value != usual[key]
+        f"{key} {_value(value).lower()}"
+        for key, value in said(entry.settings, paths, settings=own).items()
+        if value != usual[key]
     )

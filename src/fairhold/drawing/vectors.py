@@ -11,7 +11,7 @@ from fairhold.drawing.holdings import folded, of_hosts, of_pools
 from fairhold.drawing.legend import heading, legend
 from fairhold.drawing.marks import EMPTY, PAPER, RULE, Block, below, box, put
 from fairhold.drawing.table import OWNS, Row, draw_table, in_order
-from fairhold.drawing.terms import NOTHING, common_cells, vector_cells
+from fairhold.drawing.terms import NOTHING, vector_cells
 from fairhold.ledger.pools import PUBLIC
 from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.reservations import Ways
@@ -101,7 +101,7 @@ def _tree(plan: Plan, force: InForce, keys: dict[int, int]) -> Block:
     rows = []
     for node in in_order(plan.tree, members):
         stated = force.entry.consumers.get(node, NOTHING) if node else NOTHING
-        cells = vector_cells(plan, force.entry, stated) | (common_cells(plan, stated, node) if node else {})
+        cells = vector_cells(plan, force.entry, stated, node)
         rows.append(Row(node, cells, keys.get(node, 0)))
     return below([heading("Consumers"), draw_table(plan.tree, _COLUMNS, rows, _WORDS).block], 4)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairhold.planio.consumers import KEYS as TREE_KEYS
-from fairhold.planio.entries import KEYS_OF
-from fairhold.planio.policies import SETTINGS_OF
+from fairhold.planio.installed import all_policies
 from fairhold.planio.report import listed, shown
 
 if TYPE_CHECKING:
@@ -42,9 +41,9 @@ def places_of(plan: Mapping[str, Any], where: str, key: str, only: Sequence[int]
     of its first-level branch before others. Raises NoPlaceError.
     """
     if where == SETTINGS:
-        return [("policies", at, SETTINGS) for at in _entries(plan, key, SETTINGS_OF, only)]
+        return [("policies", at, SETTINGS) for at in _entries(plan, key, "settings", only)]
     if where.startswith("/"):
-        reading = _entries(plan, key, KEYS_OF, only)
+        reading = _entries(plan, key, "keys", only)
         named = {at: plan["policies"][at].get("consumers") or {} for at in reading}
         naming = [at for at in reading if where in named[at]]
         in_tree = _in_tree(plan, where, key) if only is None and not naming else None
@@ -100,9 +99,10 @@ def entries_of_window(plan: Mapping[str, Any], window: str) -> list[int]:
 
 
 def _entries(
-    plan: Mapping[str, Any], key: str, keys_of: Mapping[str, Sequence[str]], only: Sequence[int] | None
+    plan: Mapping[str, Any], key: str, part: Literal["settings", "keys"], only: Sequence[int] | None
 ) -> list[int]:
     """Positions of the entries whose policy reads a setting, or of those of them that are meant."""
+    keys_of = {name: getattr(policy, part) for name, policy in all_policies().items()}
     policies = plan.get("policies")
     entries = policies if isinstance(policies, list) else []
     if only is not None and only[-1] >= len(entries):

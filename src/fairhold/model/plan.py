@@ -72,7 +72,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings:
-    """What a policy entry states for one consumer; which of it a policy reads stands in `planio/entries.py`.
+    """What a policy entry states for one consumer; which of it a policy reads stands in its folder.
 
     owned    : slots guaranteed, may be reclaimed at any time (S1.6-8)
     reserved : part of `owned` that is never lent (S1.9-13)
@@ -92,6 +92,7 @@ class ConsumerSettings:
     private_pool_grace : microseconds within which its descendants let go of what it owns and they do not,
                          None = no bound (`multidimensional`)
     queue       : what is deserved, at most used, and of what weight and priority (`fair_share`, SPEC §7)
+    more        : key → value of what only policies of other packages read
     """
 
     owned: int = 0
@@ -111,6 +112,7 @@ class ConsumerSettings:
     share_limit: tuple[tuple[int, int], ...] = ()
     private_pool_grace: int | None = None
     queue: QueueSettings = NO_QUEUE
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class PolicySettings:
     rebalance_interval  : microseconds after which ownership is adjusted to workloads again, 0 = each cycle
                           (`multidimensional`)
     fair_share          : how surplus is divided and taken back, None = another policy
+    more                : key → value of what only policies of other packages read
     """
 
     distribute_evenly: bool = False
@@ -152,6 +155,7 @@ class PolicySettings:
     public_pool_grace: int | None = None
     rebalance_interval: int = 0
     fair_share: FairShareSettings | None = None
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

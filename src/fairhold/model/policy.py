@@ -1,4 +1,4 @@
-"""What a policy is: its name, what it shares and how, and which keys of a plan it reads."""
+"""What a policy is: its name, what it shares and how, and which settings of a plan it reads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.model.setting import Setting
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -16,8 +18,8 @@ class Policy:
     What differs between policies is asked of this value. Nobody compares names.
 
     name             : as plans write it
-    settings         : keys under `settings:` of an entry that it reads
-    keys             : keys of a consumer of an entry that it reads
+    of_entry         : what it reads under `settings:` of an entry
+    of_consumer      : what it reads of a consumer in an entry
     shares_vectors   : amounts of resources are shared; else slots
     has_queues       : consumers are queues: an amount is deserved and not owned, and every queue divides what it has
     owns_exactly     : what is owned is a fixed number of slots, lent to whom the owner names
@@ -28,8 +30,8 @@ class Policy:
     """
 
     name: str
-    settings: tuple[str, ...]
-    keys: tuple[str, ...]
+    of_entry: tuple[Setting, ...]
+    of_consumer: tuple[Setting, ...]
     shares_vectors: bool = False
     has_queues: bool = False
     owns_exactly: bool = False
@@ -37,6 +39,16 @@ class Policy:
     divides_by_ratio: bool = False
     rules: Any = field(default=None, compare=False)
     beside: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Keys under `settings:` of an entry."""
+        return tuple(each.key for each in self.of_entry)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of a consumer in an entry."""
+        return tuple(each.key for each in self.of_consumer)
 
     @property
     def owns_slots(self) -> bool:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 DIVISIONS = ("exact", "kai")
 WINDOW_KINDS = ("sliding", "tumbling", "calendar")
-DEFAULT_PRIORITY = 100
+DEFAULT_PRIORITY, LARGEST_PRIORITY = 100, 10**9
 WEEK = 7 * 24 * 3600 * 1_000_000
 
 Amounts = tuple[tuple[int, int], ...]

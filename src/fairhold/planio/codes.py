@@ -64,6 +64,7 @@ CODES = {
     "window-gap": "a time is in no window, and no entry without a window covers it",
     "date-twice": "a date is in two kinds of special days",
     "unknown-policy": "there is no such policy",
+    "installed-policy": "a policy of another package cannot be used",
     "other-policy": "a key belongs to another policy",
     "unknown-consumer": "there is no such consumer",
     "consumer-in-no-entry": "the policy entries of a resource group leave a consumer out",

@@ -2,129 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
-from fairhold.model.plan import ConsumerSettings, Peer
+from fairhold.model.plan import ConsumerSettings
+from fairhold.model.setting import Kind
 from fairhold.model.tree import ROOT
 from fairhold.planio.absent import ABSENT
-from fairhold.planio.controls import read_control
-from fairhold.planio.lending import read_peers
+from fairhold.planio.installed import all_policies
 from fairhold.planio.names import unknown_path
-from fairhold.planio.owning import read_vector_setting
-from fairhold.planio.queues import read_queue
 from fairhold.planio.report import listed, shown
-from fairhold.policies.fair_share.policy import QUEUE_KEYS
-from fairhold.policies.keys import CONTROLS
-from fairhold.policies.multidimensional.policy import OWN_KEYS, POOL_KEYS
-from fairhold.policies.registry import POLICIES
-from fairhold.units import LARGEST, UNLIMITED
+from fairhold.planio.settings import make, read_value
+from fairhold.policies.multidimensional.policy import OWN_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairhold.errors import Place
     from fairhold.model.policy import Policy
-    from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
-    from fairhold.planio.resources import Known
+    from fairhold.planio.settings import Reading
     from fairhold.planio.values import Value
 
-KEYS_OF = {policy.name: policy.keys for policy in POLICIES.values()}
-"""Policy → the settings of a consumer that it reads."""
-_Peers = tuple[Peer, ...]
-_Stated = tuple[int, int, int, int | None, int | None, int | None, _Peers, _Peers, tuple[tuple[str, Any], ...]]
 
-
-def read_settings(
-    report: Report, value: Value, place: Place, tree: ConsumerTree, *, policy: Policy, resources: Known
-) -> dict[int, ConsumerSettings]:
-    """Row → settings of all consumers that the entry lists; equal settings share one object.
-
-    policy : a key that only others read is refused
-    resources : what amounts are of
-    """
-    known_keys = frozenset(policy.keys)
+def read_consumers_of_entry(reading: Reading, value: Value, place: Place) -> dict[int, ConsumerSettings]:
+    """Row → settings of all consumers that the entry lists; those that state the same alike share one object."""
+    report, tree, settings = reading.report, reading.tree, reading.policy.of_consumer
+    schema = {each.key: each for each in settings}
+    most = {each.key: each.most for each in settings if each.kind is Kind.WHOLE and each.least == 0}
     nodes = report.mapping(value, place, what="the consumers of a policy entry")
     rows = tree.rows if nodes else {}
-    settings: dict[int, ConsumerSettings] = {}
-    known: dict[_Stated, ConsumerSettings] = {}
+    found: dict[int, ConsumerSettings] = {}
+    known: dict[tuple[object, ...], ConsumerSettings] = {}
     for path, node in nodes.items():
         row = rows.get(path, -1)
         if row == ROOT:
             report.fault("name", "the root `/` is the cluster and has no settings", "leave it out", (*place, path))
         elif row < 0:
             unknown_path(report, tree, path, (*place, path))
-        stated = _read_stated(report, node, (*place, path), policy, known_keys, tree, row, resources)
+        stated: dict[str, object] = {}
+        for key, word in report.mapping(node, (*place, path), what="the settings of a consumer").items():
+            if type(word) is int and 0 <= word <= most.get(key, -1):
+                stated[key] = word  # most numbers of a large plan are right: spare them the call
+            elif key in schema:
+                stated[key] = read_value(reading, schema[key], word, (*place, path, key))
+            else:
+                refuse_key(report, key, reading.policy, (*place, path, key), part="keys")
         if row > ROOT:
-            kept = known.get(stated)
+            alike = tuple(stated.items())
+            kept = known.get(alike)
             if kept is None:
-                kept = known[stated] = ConsumerSettings(*stated[:-1], **dict(stated[-1]))
-            settings[row] = kept
-    return settings
+                kept = known[alike] = make(ConsumerSettings, settings, stated)
+            found[row] = kept
+    return found
 
 
-def _read_stated(  # noqa: PLR0912, PLR0917 - once for every consumer
-    report: Report,
-    value: Value,
-    place: Place,
-    policy: Policy,
-    known: frozenset[str],
-    tree: ConsumerTree,
-    row: int,
-    resources: Known,
-) -> _Stated:
-    """Read the settings of one consumer: owned, reserved, limit, rank, grace, share ratio, lists, more."""
-    owned, reserved, limit = 0, 0, UNLIMITED
-    rank = grace = ratio = None
-    more: dict[str, Any] = {}
-    peers: dict[str, tuple[Peer, ...]] = {}
-    node = report.mapping(value, place, what="the settings of a consumer")
-    if policy.has_queues:
-        more["queue"] = read_queue(report, node, place, resources)
-    for key, stated in node.items():
-        if key not in known:
-            refuse_key(report, key, policy, (*place, key), keys_of=KEYS_OF, not_here={})
-        elif policy.has_queues and key in QUEUE_KEYS:
-            continue  # read as one
-        elif key == "owned":
-            # Most numbers of a large plan are right and stand here: spare them the call.
-            is_right = type(stated) is int and 0 <= stated <= LARGEST
-            owned = stated if is_right else report.whole(stated, (*place, key))  # type: ignore[assignment]
-        elif key == "reserved":
-            reserved = report.whole(stated, (*place, key))
-        elif key == "limit":
-            limit = UNLIMITED if stated is None or stated == "none" else report.whole(stated, (*place, key))
-        elif key == "rank":
-            rank = report.whole(stated, (*place, key))
-        elif key == "reclaim_grace":
-            grace = report.duration(stated, (*place, key))
-        elif key == "share_ratio":
-            ratio = report.whole(stated, (*place, key))
-        elif key in CONTROLS:
-            more[key] = read_control(report, key, stated, (*place, key), policy)
-        elif key in POOL_KEYS:
-            more[key] = read_vector_setting(report, key, stated, (*place, key), resources)
-        else:
-            peers[key] = read_peers(report, stated, (*place, key), tree, row)
-    lists = peers.get("lend_to", ()), peers.get("borrow_from", ())
-    return owned, reserved, limit, rank, grace, ratio, *lists, tuple(more.items())
-
-
-def refuse_key(
-    report: Report,
-    key: str,
-    policy: Policy,
-    place: Place,
-    *,
-    keys_of: Mapping[str, tuple[str, ...]],
-    not_here: Mapping[str, str],
-) -> None:
-    """Refuse a key that a policy does not read: another one may.
-
-    keys_of : policy → the keys that it reads
-    """
-    known = keys_of[policy.name]
-    others = [name for name, keys in keys_of.items() if key in keys]
+def refuse_key(report: Report, key: str, policy: Policy, place: Place, *, part: Literal["settings", "keys"]) -> None:
+    """Refuse a key that a policy does not read under `settings:`, or of a consumer; another policy may."""
+    known: tuple[str, ...] = getattr(policy, part)
+    others = [name for name, other in all_policies().items() if key in getattr(other, part)]
     owns_hosts = "own" in policy.keys
     if owns_hosts and key in OWN_KEYS and key not in known:
         what, mend = f"`{shown(key)}` applies to one entry of `own`", "write it in an entry of `own`"
@@ -136,4 +69,4 @@ def refuse_key(
         what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy.name}`"
         report.fault("other-policy", what, f"leave it out, or use {listed(known)}", place)
     else:
-        report.unknown_key(key, known, place, not_here)
+        report.unknown_key(key, known, place, {})

@@ -25,11 +25,9 @@ PEER_KEYS = ("consumer", "limit")
 OTHER = {"lend_to": "borrow_from", "borrow_from": "lend_to"}
 
 
-def read_peers(report: Report, value: Value, place: Place, tree: ConsumerTree, row: int) -> tuple[Peer, ...]:
-    """Read a lend or borrow list.
-
-    row : whose list it is, -1 = not known
-    """
+def read_peers(report: Report, value: Value, place: Place, tree: ConsumerTree) -> tuple[Peer, ...]:
+    """Read a lend or borrow list; the place says whose it is."""
+    row = tree.rows.get(str(place[-2]), -1)
     if row > 0 and tree.children[row]:
         what = f"`{shown(tree.paths[row])}` has consumers below it, and only leaves lend and borrow"
         report.fault("not-a-leaf", what, "move the list to a leaf below it", place)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from fairhold.model.plan import ConsumerSettings, PolicySettings
+from fairhold.model.plan import ConsumerSettings
 from fairhold.planio.lending import check_lists
 from fairhold.planio.report import listed, shown
+from fairhold.policies.keys import OBSERVE_ONLY, PACKING
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.model.plan import Plan, PolicyEntry, ResourceGroup
+    from fairhold.model.plan import Plan, PolicyEntry, PolicySettings, ResourceGroup
     from fairhold.planio.report import Report
 
 _DEFAULT = ConsumerSettings()
-_OF_ONE_ROW = ("victims", "within", "lead", "max_reclaims", "dead_zone", "await_ends")
-"""Settings that hold for a consumer and not for the whole group, so that they may differ."""
 
 
 def together(plan: Plan, group: str) -> Iterator[tuple[int, ...]]:
@@ -75,11 +73,12 @@ def _check_switches(report: Report, group: str, entries: dict[int, PolicyEntry])
     leading = next(iter(entries))
     for at, entry in entries.items():
         other, settings = first.setdefault(entry.policy.name, (at, entry.settings))
-        keys = [field.name for field in fields(PolicySettings) if field.name not in _OF_ONE_ROW]
+        same = [each for each in entry.policy.of_entry if not each.may_differ]
         if other == at:
-            other, settings, keys = leading, entries[leading].settings, ["packing", "observe_only"]
-        for key in keys:
-            if getattr(settings, key) != getattr(entry.settings, key):
+            other, settings, same = leading, entries[leading].settings, [PACKING, OBSERVE_ONLY]
+        for setting in same:
+            key = setting.key
+            if setting.of(settings) != setting.of(entry.settings):
                 what = f"`{key}` differs from that of `policies[{other}]`, and both share `{shown(group)}`"
                 report.fault("settings-differ", what, "write the same in both", ("policies", at, "settings", key))
 

@@ -1,10 +1,10 @@
-"""What a consumer states under `multidimensional`: what it owns of hosts, and its part in pools (SPEC §6.1)."""
+"""What a consumer owns of hosts under `multidimensional` (SPEC §6.1)."""
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from fairhold.model.vector import Owning
 from fairhold.planio.hosts import RangeError, expand
@@ -23,29 +23,7 @@ WAYS = ("hosts", "per_host", "total")
 """Keys of an `own` entry that say how much; one of them stands in it."""
 BEST, WORST = 1, 10
 MEND_HOSTS = "write a number, `40%`, `remaining`, or a list of names"
-VectorSetting: TypeAlias = "int | tuple[Owning, ...] | tuple[tuple[int, int], ...] | None"
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?) ?%")
-
-
-def read_vector_setting(report: Report, key: str, value: Value, place: Place, resources: Known) -> VectorSetting:
-    """Read the setting of a key out of POOL_KEYS, as `ConsumerSettings` has it."""
-    if key == "own":
-        return read_own(report, value, place, resources)
-    if key == "share_priority":
-        return report.whole(value, place)
-    if key == "share_limit":
-        if value is None or value == "none":
-            return ()
-        if value == {}:
-            mend = "write the amount of a resource, or leave it out"
-            report.warn("no-effect", "a `share_limit` without any resource limits nothing", mend, place)
-        return read_amounts(report, value, place, resources, what="amounts by resource, or `none`")
-    return read_bound(report, value, place)
-
-
-def read_bound(report: Report, value: Value, place: Place) -> int | None:
-    """Read within what time something has to be let go; None = `none`, no bound."""
-    return None if value is None or value == "none" else report.duration(value, place)
 
 
 def read_own(report: Report, value: Value, place: Place, resources: Known) -> tuple[Owning, ...]:
@@ -88,10 +66,15 @@ def _read_entry(report: Report, node: dict[str, Value], place: Place, resources:
         group,
         preference=preference,
         reserved=report.flag(node.get("reserved", False), (*place, "reserved")),
-        lend_grace=read_bound(report, node.get("lend_grace"), (*place, "lend_grace")),
+        lend_grace=_read_grace(report, node.get("lend_grace"), (*place, "lend_grace")),
         reclaim_before_next_level=report.flag(node.get(back, False), (*place, back)),
         **stated,
     )
+
+
+def _read_grace(report: Report, value: Value, place: Place) -> int | None:
+    """Read within what time a borrower lets go; None = `none`, no bound."""
+    return None if value is None or value == "none" else report.duration(value, place)
 
 
 def _read_hosts(report: Report, value: Value, place: Place) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.model.plan import ENFORCED, ENTITLEMENTS, PACKINGS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
-from fairhold.planio.entries import read_settings, refuse_key
-from fairhold.planio.owning import read_bound
-from fairhold.planio.queues import check_limits, read_switches
+from fairhold.model.plan import PACKINGS, PolicyEntry, PolicySettings
+from fairhold.planio.entries import read_consumers_of_entry, refuse_key
+from fairhold.planio.installed import all_policies, find_policy
+from fairhold.planio.queues import check_limits
 from fairhold.planio.report import listed, shown
-from fairhold.planio.restraint import with_restraints
-from fairhold.planio.windows import read_lead, read_window
-from fairhold.policies.registry import POLICIES
+from fairhold.planio.settings import Reading, make, read_value
+from fairhold.planio.windows import read_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 ENTRY_KEYS = ("resource_groups", "policy", "window", "settings", "consumers")
-SETTINGS_OF = {policy.name: policy.settings for policy in POLICIES.values()}
-"""Policy → the settings that it reads."""
 
 
 def read_policies(
@@ -56,12 +53,11 @@ def read_policies(
         shared |= set(names)
         policy = _read_policy(report, node.get("policy", "hybrid"), (*place, "policy"))
         if policy:
-            settings = _read_switches(report, node.get("settings"), (*place, "settings"), policy)
+            reading = Reading(report, policy, tree, resources)
+            settings = _read_switches(reading, node.get("settings"), (*place, "settings"))
             _check_kind(report, policy, [groups[name] for name in names], (*place, "resource_groups"))
             _check_packing(report, settings.packing, [groups[name] for name in names], (*place, "settings", "packing"))
-            consumers = read_settings(
-                report, node.get("consumers"), (*place, "consumers"), tree, policy=policy, resources=resources
-            )
+            consumers = read_consumers_of_entry(reading, node.get("consumers"), (*place, "consumers"))
             if settings.fair_share:
                 queues = [((*place, "consumers", tree.paths[row]), each.queue) for row, each in consumers.items()]
                 check_limits(report, settings.fair_share, queues, resources)
@@ -105,39 +101,25 @@ def _read_names(
 def _read_policy(report: Report, value: Value, place: Place) -> Policy | None:
     """Read the name of a policy; None where it is refused."""
     name = report.text(value, place, what="the name of a policy")
-    if name and name not in POLICIES:
-        mend = report.suggest(name, POLICIES, f"use one of {listed(POLICIES)}")
+    policy = find_policy(name)
+    if name and policy is None:
+        known = all_policies()
+        mend = report.suggest(name, known, f"use one of {listed(known)}")
         report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
-    return POLICIES.get(name)
+    return policy
 
 
-def _read_switches(report: Report, value: Value, place: Place, policy: Policy) -> PolicySettings:
+def _read_switches(reading: Reading, value: Value, place: Place) -> PolicySettings:
     """Read the `settings:` of an entry; those that its policy does not read are refused."""
-    stated = report.mapping(value, place, what="the settings of a policy")
-    node = {key: word for key, word in stated.items() if key in policy.settings}
-    for key in stated:
-        if key not in node:
-            refuse_key(report, key, policy, (*place, key), keys_of=SETTINGS_OF, not_here={})
-    packing = _read_choice(report, node, "packing", PACKINGS, place)
-    victims = _read_choice(report, node, "victims", VICTIM_ORDERS, place)
-    evenly = report.flag(node.get("distribute_evenly", False), (*place, "distribute_evenly"))
-    keep = report.flag(node.get("disable_reclaim_own", False), (*place, "disable_reclaim_own"))
-    within = _read_choice(report, node, "within", WITHIN, place)
-    enforce = _read_choice(report, node, "enforce", ENFORCED, place)
-    entitlement = _read_choice(report, node, "entitlement", ENTITLEMENTS, place)
-    lead = read_lead(report, node.get("lead", 0), (*place, "lead"))
-    settings = PolicySettings(
-        *(evenly, keep, packing, victims, within, enforce, entitlement, lead),
-        public_pool_grace=read_bound(report, node.get("public_pool_grace"), (*place, "public_pool_grace")),
-        rebalance_interval=_read_interval(report, node.get("rebalance_interval"), (*place, "rebalance_interval")),
-        fair_share=read_switches(report, node, place) if policy.has_queues else None,
-    )
-    return with_restraints(report, node, place, settings)
-
-
-def _read_interval(report: Report, value: Value, place: Place) -> int:
-    """Read how often ownership is adjusted; 0 = `none`, each cycle."""
-    return 0 if value is None or value == "none" else report.duration(value, place)
+    settings = reading.policy.of_entry
+    schema = {each.key: each for each in settings}
+    stated: dict[str, object] = {}
+    for key, word in reading.report.mapping(value, place, what="the settings of a policy").items():
+        if key in schema:
+            stated[key] = read_value(reading, schema[key], word, (*place, key))
+        else:
+            refuse_key(reading.report, key, reading.policy, (*place, key), part="settings")
+    return make(PolicySettings, settings, stated)
 
 
 def _check_kind(report: Report, policy: Policy, groups: Sequence[ResourceGroup], place: Place) -> None:
@@ -172,7 +154,9 @@ def _check_kind(report: Report, policy: Policy, groups: Sequence[ResourceGroup],
 
 def _named(**traits: bool) -> list[str]:
     """Names of the policies that have some traits."""
-    return [name for name, each in POLICIES.items() if all(getattr(each, key) is has for key, has in traits.items())]
+    return [
+        name for name, each in all_policies().items() if all(getattr(each, key) is has for key, has in traits.items())
+    ]
 
 
 def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:
@@ -181,15 +165,3 @@ def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup]
         if not group.hosts:
             what = f"`{packing}` needs hosts to choose from, and the resource group `{shown(group.name)}` has none"
             report.fault("packing-needs-hosts", what, f"give it `hosts:`, or use `{PACKINGS[0]}`", place)
-
-
-def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[str, ...], place: Place) -> str:
-    """One word out of a few; the first is the default."""
-    if key not in node:
-        return known[0]
-    place = (*place, key)
-    word = report.text(node[key], place, what=f"one of {listed(known)}")
-    if isinstance(node[key], str) and word not in known:
-        mend = report.suggest(word, known, f"write one of {listed(known)}")
-        report.fault("unknown-word", f"`{shown(word)}` is not a value of `{key}`", mend, place)
-    return word

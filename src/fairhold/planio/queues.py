@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairhold.model.budget import PERIODS
-from fairhold.model.queue import DIVISIONS, WEEK, FairShareSettings, QueueSettings, UsageWindow
+from fairhold.model.queue import WEEK, QueueSettings, UsageWindow
 from fairhold.model.vector import amount_text
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.resources import exact_number, read_amount, stated_members
+from fairhold.policies.fair_share.policy import NO_HISTORY
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -17,45 +18,23 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Place
     from fairhold.model.plan import Plan
+    from fairhold.model.queue import FairShareSettings
     from fairhold.planio.report import Report
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
-_BOUNDS = {"deserved": "unlimited", "limit": "none"}
-"""Amounts by resource, and the word for as much as there is."""
-_RUNTIMES = ("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay")
-_MULTIPLIER = "reclaimer_utilization_multiplier"
 WINDOW_KEYS = ("tumbling", "start")
 """Of a window that begins anew after a length."""
-LARGEST_PRIORITY = 10**9
 FINEST_WEIGHT = 10**9
 MOST_OF_A_NUMBER = 10**6
 
 
-def read_queue(report: Report, node: dict[str, Value], place: Place, resources: Known) -> QueueSettings:
-    """Read the settings of a queue; those at fault have their defaults."""
-    found: dict[str, Any] = {}
-    for key, stated in node.items():
-        here = (*place, key)
-        if key in _BOUNDS:
-            found[key] = _read_bounds(report, stated, here, resources, _BOUNDS[key])
-        elif key == "over_quota_weight":
-            found["weight"] = _read_weights(report, stated, here, resources)
-        elif key == "priority":
-            found[key] = report.whole(stated, here, most=LARGEST_PRIORITY)
-        elif key in _RUNTIMES:
-            found[key] = report.duration(stated, here)
-    return QueueSettings(**found)
-
-
-def _read_bounds(
-    report: Report, value: Value, place: Place, resources: Known, word: str
-) -> tuple[tuple[int, int], ...]:
+def read_bounds(report: Report, value: Value, place: Place, resources: Known, word: str) -> tuple[tuple[int, int], ...]:
     """Read (place of the resource, base units) of those that are stated; a word for as much as there is.
 
     Nothing at all is no limit, but not all that there is to deserve: there it is forgotten, not meant.
     """
-    is_bound = word == _BOUNDS["deserved"]
+    is_bound = word == "unlimited"
     if value == word or (value is None and not is_bound):
         return tuple((at, UNLIMITED) for at in range(len(resources.resources)))
     found = []
@@ -74,18 +53,18 @@ def _read_bounds(
     return tuple(sorted(found))
 
 
-def _read_weights(report: Report, value: Value, place: Place, resources: Known) -> tuple[tuple[int, Fraction], ...]:
+def read_weights(report: Report, value: Value, place: Place, resources: Known) -> tuple[tuple[int, Fraction], ...]:
     """Read (place of the resource, weight) of those that are stated; one number is for all."""
     if not isinstance(value, dict):
-        weight = _read_number(report, value, place)
+        weight = read_number(report, value, place)
         return tuple((at, weight) for at in range(len(resources.resources)))
     what = "weights by resource, or one number"
     members = stated_members(report, value, place, resources, what)
-    return tuple(sorted((at, _read_number(report, stated, here)) for at, stated, here in members))
+    return tuple(sorted((at, read_number(report, stated, here)) for at, stated, here in members))
 
 
-def _read_number(report: Report, value: Value, place: Place, *, least: int = 0, default: int = 1) -> Fraction:
-    """Read a number from `least` on, exactly; else a fault and the default."""
+def read_number(report: Report, value: Value, place: Place, *, least: int = 0) -> Fraction:
+    """Read a number from `least` on, exactly; else a fault and 1."""
     number = exact_number(value)
     if number is None:
         report.fault("not-a-number", f"expected a number, found {kind(value)}", "write a number such as 1.5", place)
@@ -97,7 +76,7 @@ def _read_number(report: Report, value: Value, place: Place, *, least: int = 0, 
         report.fault("out-of-range", what, "write a smaller or a rounder number", place)
     else:
         return number
-    return Fraction(default)
+    return Fraction(1)
 
 
 def check_limits(
@@ -121,31 +100,7 @@ def check_limits(
                     report.fault("deserved-above-limit", what, mend, here)
 
 
-def read_switches(report: Report, node: dict[str, Value], place: Place) -> FairShareSettings:
-    """Read the settings of an entry; those at fault have their defaults."""
-    found: dict[str, Any] = {}
-    if "division" in node:
-        here = (*place, "division")
-        word = report.text(node["division"], here, what=f"one of {listed(DIVISIONS)}")
-        if isinstance(node["division"], str) and word not in DIVISIONS:
-            mend = report.suggest(word, DIVISIONS, f"write one of {listed(DIVISIONS)}")
-            report.fault("unknown-word", f"`{shown(word)}` is not a value of `division`", mend, here)
-        elif word:
-            found["division"] = word
-    if _MULTIPLIER in node:
-        found["multiplier"] = _read_number(report, node[_MULTIPLIER], (*place, _MULTIPLIER), least=1)
-    if "k" in node:
-        found["k"] = _read_number(report, node["k"], (*place, "k"), default=0)
-    if "half_life" in node and node["half_life"] not in (None, "none"):
-        found["half_life"] = _read_span(report, node["half_life"], (*place, "half_life"))
-    if "usage_window" in node:
-        found["usage_window"] = _read_window(report, node["usage_window"], (*place, "usage_window"))
-    if "consolidation" in node:
-        found["consolidation"] = report.flag(node["consolidation"], (*place, "consolidation"))
-    return FairShareSettings(**found)
-
-
-def _read_window(report: Report, value: Value, place: Place) -> UsageWindow:
+def read_usage_window(report: Report, value: Value, place: Place) -> UsageWindow:
     """Read which history counts: a time up to now, `day`, `week` or `month`, or `{tumbling: 7d, start: …}`."""
     if isinstance(value, str) and value in PERIODS:
         return UsageWindow(kind="calendar", period=value)
@@ -155,26 +110,26 @@ def _read_window(report: Report, value: Value, place: Place) -> UsageWindow:
         report.fault("unknown-word", what, mend, place)
         return UsageWindow()
     if not isinstance(value, dict):
-        return UsageWindow(length=_read_span(report, value, place))
+        return UsageWindow(length=read_span(report, value, place))
     report.keys(value, WINDOW_KEYS, place, {})
     report.missing(value, WINDOW_KEYS[:1], place, "a window")
-    length = _read_span(report, value["tumbling"], (*place, "tumbling")) if "tumbling" in value else WEEK
+    length = read_span(report, value["tumbling"], (*place, "tumbling")) if "tumbling" in value else WEEK
     start = report.instant(value["start"], (*place, "start")) if "start" in value else 0
     return UsageWindow("tumbling", length, start)
 
 
-def _read_span(report: Report, value: Value, place: Place) -> int:
-    """Read a time that is no instant."""
+def read_span(report: Report, value: Value, place: Place, zero: tuple[str, str] = NO_HISTORY) -> int:
+    """Read a time above 0; `zero` says why."""
     micros = report.duration(value, place)
     if value == 0 or (isinstance(value, str) and value[:1] == "0" and not micros):
-        report.fault("out-of-range", "a window of 0 has no history", "write a time such as `7d`", place)
+        report.fault("out-of-range", *zero, place)
     return micros or WEEK
 
 
 def read_usage(report: Report, value: Value, place: Place, resources: Known) -> tuple[Fraction, ...]:
     """Read the decayed usage of a consumer: part of the cluster's capacity by resource."""
     found = [
-        (at, _read_number(report, stated, here, default=0))
+        (at, read_number(report, stated, here))
         for at, stated, here in stated_members(report, value, place, resources, "parts of the capacity by resource")
     ]
     known = dict(found)

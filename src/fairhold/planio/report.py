@@ -112,6 +112,15 @@ class Report:
         self.fault("not-a-string", f"expected {what}, found {kind(value)}", mend or quote, place)
         return ""
 
+    def word(self, value: Value, place: Place, known: tuple[str, ...]) -> str:
+        """Return one of the words that are known, else a fault and the empty string."""
+        word = self.text(value, place, what=f"one of {listed(known)}")
+        if isinstance(value, str) and word not in known:
+            mend = self.suggest(word, known, f"write one of {listed(known)}")
+            self.fault("unknown-word", f"`{shown(word)}` is not a value of `{place[-1]}`", mend, place)
+            return ""
+        return word
+
     def flag(self, value: Value, place: Place) -> bool:
         """Return true or false."""
         if isinstance(value, bool):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from fairhold.model.policy import Policy
 from fairhold.policies.fair_share.policy import FAIR_SHARE
 from fairhold.policies.hybrid.policy import HYBRID
 from fairhold.policies.multidimensional.policy import MULTIDIMENSIONAL
@@ -12,13 +13,30 @@ from fairhold.policies.share_ratio.policy import SHARE_RATIO
 
 if TYPE_CHECKING:
     from fairhold.ledger.rows import Rows
-    from fairhold.model.policy import Policy
     from fairhold.policies.rules import Rules
 
-POLICIES: dict[str, Policy] = {
-    each.name: each for each in (HYBRID, OWNERSHIP, SHARE_RATIO, MULTIDIMENSIONAL, FAIR_SHARE)
-}
-"""In the order in which they are told."""
+BUILT_IN = (HYBRID, OWNERSHIP, SHARE_RATIO, MULTIDIMENSIONAL, FAIR_SHARE)
+POLICIES: dict[str, Policy] = {each.name: each for each in BUILT_IN}
+"""In the order in which they are told; those of other packages come last, see `register`."""
+
+
+class RefusedPolicyError(ValueError):
+    """What another package has is no policy that can be used; `mend` says what it has to do."""
+
+    def __init__(self, what: str, mend: str) -> None:
+        self.mend = mend
+        super().__init__(what)
+
+
+def register(policy: object) -> None:
+    """Take in a policy of another package; raises RefusedPolicyError."""
+    if not isinstance(policy, Policy):
+        raise RefusedPolicyError(f"it is a {type(policy).__name__}", "name a `fairhold.model.policy.Policy` there")
+    if POLICIES.get(policy.name, policy) is not policy:
+        raise RefusedPolicyError(f"there is a policy `{policy.name}` already", "give it another name")
+    if policy.rules is None and not policy.shares_vectors:
+        raise RefusedPolicyError(f"`{policy.name}` shares slots and has no rules", "give it `rules`")
+    POLICIES[policy.name] = policy
 
 
 def rules_of(rows: Rows) -> Rules:

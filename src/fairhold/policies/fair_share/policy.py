@@ -3,20 +3,113 @@
 Its rules are `rules/queues`, and `cycle/pooled` runs them.
 """
 
-from fairhold.model.policy import Policy
-from fairhold.policies.keys import CONTROLS, RESTRAINTS
+from fractions import Fraction
 
-QUEUE_KEYS = (
-    *("deserved", "limit", "over_quota_weight", "priority"),
-    *("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay"),
+from fairhold.model.policy import Policy
+from fairhold.model.queue import DEFAULT_PRIORITY, DIVISIONS, LARGEST_PRIORITY, UsageWindow
+from fairhold.model.setting import Kind, Setting
+from fairhold.policies.keys import CONTROLS, PACKING, RANK, RECLAIM_GRACE, RESTRAINTS
+
+NO_HISTORY = "a window of 0 has no history", "write a time such as `7d`"
+"""Why a time is no 0, and how to mend it."""
+OF_QUEUES = (
+    Setting(
+        "deserved",
+        Kind.DESERVED,
+        "Amounts by resource that it gets before any surplus; unlimited: all that there is.",
+        default=(),
+        field="queue.deserved",
+    ),
+    Setting("limit", Kind.LIMITS, "The most that it holds, as amounts by resource.", default=(), field="queue.limit"),
+    Setting(
+        "over_quota_weight",
+        Kind.WEIGHTS,
+        "Its part of the surplus of its priority: weights by resource, or one number.",
+        default=(),
+        field="queue.weight",
+    ),
+    Setting(
+        "priority",
+        Kind.WHOLE,
+        f"Who gets surplus first, larger first; default {DEFAULT_PRIORITY}.",
+        default=DEFAULT_PRIORITY,
+        field="queue.priority",
+        most=LARGEST_PRIORITY,
+    ),
+    Setting(
+        "reclaim_min_runtime",
+        Kind.DURATION,
+        "How long its units run before other queues take them.",
+        field="queue.reclaim_min_runtime",
+    ),
+    Setting(
+        "preempt_min_runtime",
+        Kind.DURATION,
+        "How long its units run before more important work of its own takes them.",
+        field="queue.preempt_min_runtime",
+    ),
+    Setting(
+        "preemption_delay",
+        Kind.DURATION,
+        "How long its requests wait before they take anything.",
+        field="queue.preemption_delay",
+    ),
 )
-"""Settings of a consumer that only this policy reads, or reads in its own way."""
-SWITCHES = ("division", "reclaimer_utilization_multiplier", "k", "half_life", "usage_window", "consolidation")
-"""Settings of an entry that only this policy reads."""
+"""Of a consumer: what only this policy reads, or reads in its own way."""
+SWITCHES = (
+    Setting(
+        "division",
+        Kind.WORD,
+        "How fair shares are computed: exactly, or with KAI's own numbers.",
+        default=DIVISIONS[0],
+        field="fair_share.division",
+        words=DIVISIONS,
+    ),
+    Setting(
+        "reclaimer_utilization_multiplier",
+        Kind.NUMBER,
+        "How much more saturated than the taker a victim has to stay.",
+        default=Fraction(1),
+        field="fair_share.multiplier",
+        least=1,
+    ),
+    Setting(
+        "k",
+        Kind.NUMBER,
+        "How much history counts against a queue; 0: not at all.",
+        default=Fraction(0),
+        field="fair_share.k",
+    ),
+    Setting(
+        "half_life",
+        Kind.DURATION,
+        "After which usage counts half; none: it counts whole.",
+        field="fair_share.half_life",
+        least=1,
+        zero=NO_HISTORY,
+        has_none=True,
+    ),
+    Setting(
+        "usage_window",
+        Kind.USAGE_WINDOW,
+        "Which history counts: so long up to now, this day, week or month, or of a window that begins anew.",
+        default=UsageWindow(),
+        field="fair_share.usage_window",
+        zero=NO_HISTORY,
+    ),
+    Setting(
+        "consolidation",
+        Kind.FLAG,
+        "Whether units may move to other hosts to make room.",
+        default=False,
+        field="fair_share.consolidation",
+    ),
+)
+"""Of an entry: what only this policy reads."""
 FAIR_SHARE = Policy(
     "fair_share",
-    settings=("packing", *SWITCHES, *RESTRAINTS),
-    keys=(*QUEUE_KEYS, "rank", "reclaim_grace", *CONTROLS[1:]),
+    of_entry=(PACKING, *SWITCHES, *RESTRAINTS),
+    of_consumer=(*OF_QUEUES, RANK, RECLAIM_GRACE, *CONTROLS[1:]),
     shares_vectors=True,
     has_queues=True,
 )

@@ -1,7 +1,8 @@
 """`hybrid`: ownership and sharing together (seed 1, SPEC §3)."""
 
 from fairhold.model.policy import Policy
-from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS
+from fairhold.model.setting import Kind, Setting
+from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS, OWNED, RESERVED
 from fairhold.policies.rules import Rules
 from fairhold.rules.aging import await_ages
 from fairhold.rules.claiming import claim_hosts
@@ -27,10 +28,24 @@ RULES = Rules(
         only_observe,
     ),
 )
+DISTRIBUTE_EVENLY = Setting(
+    "distribute_evenly",
+    Kind.FLAG,
+    "What owners leave is added in equal amounts to all.",
+    default=False,
+    field="distribute_evenly",
+)
+DISABLE_RECLAIM_OWN = Setting(
+    "disable_reclaim_own",
+    Kind.FLAG,
+    "After a loss of hosts nobody is taken below what it owned.",
+    default=False,
+    field="disable_reclaim_own",
+)
 HYBRID = Policy(
     "hybrid",
-    settings=("distribute_evenly", "disable_reclaim_own", *OF_SLOTS),
-    keys=("owned", "reserved", *OF_HOLDERS),
+    of_entry=(DISTRIBUTE_EVENLY, DISABLE_RECLAIM_OWN, *OF_SLOTS),
+    of_consumer=(OWNED, RESERVED, *OF_HOLDERS),
     scales_owned=True,
     rules=RULES,
 )

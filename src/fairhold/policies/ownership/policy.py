@@ -1,7 +1,8 @@
 """`ownership`: everybody owns exactly, and lends to whom it names (SPEC §4); alone, and beside `hybrid`."""
 
 from fairhold.model.policy import Policy
-from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS
+from fairhold.model.setting import Kind, Setting
+from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS, OWNED, RATIO, RESERVED
 from fairhold.policies.rules import Rules
 from fairhold.rules.aging import await_ages
 from fairhold.rules.claiming import claim_hosts
@@ -45,10 +46,20 @@ BESIDE_HYBRID = Rules(
         only_observe,
     ),
 )
+LEND_TO = Setting(
+    "lend_to", Kind.PEERS, "Leaves that may use what is owned and not needed.", default=(), field="lend_to"
+)
+BORROW_FROM = Setting(
+    "borrow_from",
+    Kind.PEERS,
+    "Leaves whose slots may be used, in the order in which they are asked.",
+    default=(),
+    field="borrow_from",
+)
 OWNERSHIP = Policy(
     "ownership",
-    settings=OF_SLOTS,
-    keys=("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *OF_HOLDERS),
+    of_entry=OF_SLOTS,
+    of_consumer=(OWNED, RESERVED, LEND_TO, BORROW_FROM, RATIO, *OF_HOLDERS),
     owns_exactly=True,
     rules=RULES,
     beside={"hybrid": BESIDE_HYBRID},

@@ -1,7 +1,9 @@
 """`share_ratio`: everything is shared, by ratio (seed 3, SPEC §5)."""
 
+from fairhold.model.plan import ENFORCED, ENTITLEMENTS
 from fairhold.model.policy import Policy
-from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS
+from fairhold.model.setting import Kind, Setting
+from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS, RATIO
 from fairhold.policies.rules import Rules
 from fairhold.rules.aging import await_ages
 from fairhold.rules.claiming import claim_hosts
@@ -25,10 +27,21 @@ RULES = Rules(
         only_observe,
     ),
 )
+ENFORCE = Setting(
+    "enforce", Kind.WORD, "At which level share ratios hold.", default="leaf", field="enforce", words=ENFORCED
+)
+ENTITLEMENT = Setting(
+    "entitlement",
+    Kind.WORD,
+    "How much a leaf can take back.",
+    default="planned",
+    field="entitlement",
+    words=ENTITLEMENTS,
+)
 SHARE_RATIO = Policy(
     "share_ratio",
-    settings=("enforce", "entitlement", *OF_SLOTS),
-    keys=("share_ratio", *OF_HOLDERS),
+    of_entry=(ENFORCE, ENTITLEMENT, *OF_SLOTS),
+    of_consumer=(RATIO, *OF_HOLDERS),
     divides_by_ratio=True,
     rules=RULES,
 )
