@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.model.hostnames import fold
+from fairhold.model.hostnames import fold, fold_counted
 from fairhold.planio.hosts import expand
 
 NUMBERS = st.integers(0, 120)
@@ -21,6 +21,7 @@ def test_a_plan_makes_the_same_names_again(names: list[str]) -> None:
     folded = fold(names)
     assert sorted(each for name in folded for each in expand(name)) == sorted(names)
     assert len(folded) <= len(names)
+    assert fold_counted(names) == [(name, len(expand(name))) for name in folded]
 
 
 @pytest.mark.parametrize(

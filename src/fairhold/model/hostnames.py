@@ -25,6 +25,11 @@ def fold(names: Iterable[str]) -> list[str]:
     `g01`, `g02`, `g04` become `g[01-02,04]`, from which a plan makes the same names again. A name that stands alone
     stays as it is.
     """
+    return [text for text, _ in fold_counted(names)]
+
+
+def fold_counted(names: Iterable[str]) -> list[tuple[str, int]]:
+    """The same, each with how many names it stands for."""
     found: dict[_Stem | str, list[int]] = {}
     for name in dict.fromkeys(names):
         match = _NUMBERED.fullmatch(name)
@@ -35,7 +40,10 @@ def fold(names: Iterable[str]) -> list[str]:
         padded = _Stem(before, after, len(digits))
         is_padded = padded in found or (len(digits) > 1 and digits.startswith("0"))
         found.setdefault(padded if is_padded else padded._replace(width=0), []).append(int(digits))
-    return [stem if isinstance(stem, str) else _written(stem, sorted(numbers)) for stem, numbers in found.items()]
+    return [
+        (stem, 1) if isinstance(stem, str) else (_written(stem, sorted(numbers)), len(numbers))
+        for stem, numbers in found.items()
+    ]
 
 
 def _written(stem: _Stem, numbers: list[int]) -> str:

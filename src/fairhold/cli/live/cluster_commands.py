@@ -76,14 +76,22 @@ def top(
 
 
 @hosts_app.callback(invoke_without_command=True)
-def hosts(context: typer.Context, *, service: Service = "", json: Json = False) -> None:
+def hosts(
+    context: typer.Context,
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show every host in a row of its own, also those that are alike.")
+    ] = False,
+    service: Service = "",
+    json: Json = False,
+) -> None:
     """List hosts; close, drain or open one."""
     if context.invoked_subcommand is not None:
         context.obj = (service, json)
         return
     from fairhold.cli.live.machines import list_hosts  # noqa: PLC0415
 
-    list_hosts(service, as_json=json)
+    list_hosts(service, as_json=json, is_full=full)
 
 
 @hosts_app.command("close")

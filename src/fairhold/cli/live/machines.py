@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.printing import clock, fitted, resources_used, say, say_json
 from fairhold.client import steps
+from fairhold.model.hostnames import fold_counted
+from fairhold.model.presence import GONE, SILENT, UNSEEN, presence, presence_in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fairhold.client.exchange import Document
 
 _PLANNED = (("closes", "close_at"), ("empty by", "empty_by"), ("opens", "open_at"))
@@ -17,21 +22,64 @@ _SPARE = ("refusals", "starting", "labels", "slots")
 """Columns that a narrow terminal does without, in this order."""
 
 
-def list_hosts(service: str, *, as_json: bool) -> None:
-    """`hosts`: what each has, how it is, and why it is closed."""
+def list_hosts(service: str, *, as_json: bool, is_full: bool = False) -> None:
+    """`hosts`: what each has, how it is, and why it is closed; full: hosts that are alike stand one by one, too."""
     found = connect(service).run(steps.hosts())
     if as_json:
         say_json(found)
     else:
-        rows, head = [_row(host) for host in found["hosts"]], list(_HEAD)
-        if all(host.get("resources") for host in found["hosts"]):  # none has slots
-            rows, head = [(*row[:2], *row[3:]) for row in rows], [name for name in _HEAD if name != "slots"]
-        for name, more in (("used", _used), ("labels", _labels), ("limits", _limits)):
-            column = [more(host) for host in found["hosts"]]
-            if any(column):
-                rows = [(*row[:-1], cell or None, row[-1]) for row, cell in zip(rows, column, strict=True)]
-                head.insert(-1, name)
-        say(fitted(head, rows, [name for name in _SPARE if name in head]))
+        say(hosts_in_words(found["hosts"], is_full=is_full))
+
+
+def hosts_in_words(hosts: Sequence[Document], *, is_full: bool) -> str:
+    """A table, under how many hosts are up where not every host is up and has a row of its own."""
+    told = [(host, host["host"], 1) for host in hosts] if is_full else list(_folded(hosts))
+    rows, head = [(name, *_row(host)[1:]) for host, name, _ in told], list(_HEAD)
+    if all(host.get("resources") for host in hosts):  # none has slots
+        rows, head = [(*row[:2], *row[3:]) for row in rows], [name for name in _HEAD if name != "slots"]
+    for column, more in (("used", _used), ("labels", _labels), ("limits", _limits)):
+        cells = [more(host) for host, _, _ in told]
+        if any(cells):
+            rows = [(*row[:-1], cell or None, row[-1]) for row, cell in zip(rows, cells, strict=True)]
+            head.insert(-1, column)
+    if len(told) < len(hosts):
+        rows = [(row[0], number, *row[1:]) for row, (_, _, number) in zip(rows, told, strict=True)]
+        head.insert(1, "hosts")
+    listed = fitted(head, rows, [name for name in _SPARE if name in head])
+    summary = _summary(hosts, is_folded=len(told) < len(hosts))
+    return f"{summary}\n\n{listed}" if summary else listed
+
+
+def _folded(hosts: Sequence[Document]) -> Iterator[tuple[Document, str, int]]:
+    """Hosts that follow one another and are alike as one: the first of them, their names as ranges, how many.
+
+    Only those where nothing runs or starts.
+    """
+
+    def alike(each: tuple[int, Document]) -> object:
+        place, host = each
+        if host.get("running") or host.get("starting"):
+            return place
+        return (*_row(host)[1:], host.get("resource_groups"), _used(host), _labels(host), _limits(host))
+
+    for _, run in groupby(enumerate(hosts), alike):
+        same = [host for _, host in run]
+        for name, number in fold_counted(host["host"] for host in same):
+            yield same[0], name, number
+
+
+def _summary(hosts: Sequence[Document], *, is_folded: bool) -> str:
+    """`8 of 40 hosts are up; g[09-40] were never seen.`; empty where all are up and each has a row."""
+    since = {SILENT: "silent_since", GONE: "gone_at"}
+    planned = [host for host in hosts if host["state"] != "unknown"]
+    away = {
+        host["host"]: (host["state"], host.get(since.get(host["state"], "")))
+        for host in planned
+        if host["state"] != "up"
+    }
+    if away:
+        return f"{presence_in_words(presence((host['host'] for host in planned), away), clock)}."
+    return f"{len(planned)} of {len(planned)} hosts are up." if is_folded else ""
 
 
 def _used(host: Document) -> str:
@@ -53,7 +101,7 @@ def _row(host: Document) -> tuple[object, ...]:
     slots = " ".join(f"{name}:{number}" for name, number in groups.items())
     return (
         host["host"],
-        "never seen" if host["state"] == "unseen" else host["state"],
+        "never seen" if host["state"] == UNSEEN else host["state"],
         slots or None,
         host.get("running", 0),
         f"{starting} ({queued} queued)" if (queued := host.get("queued")) else starting,
