@@ -45,7 +45,7 @@ def _change_request(state: Json, change: Json) -> None:
 
 def _change_host(plan: Json, state: Json, change: Json) -> None:
     what, name = change["what"], change["host"]
-    if what in {"hosts_down", "hosts_closed"}:
+    if what in {"hosts_down", "hosts_never_seen", "hosts_closed"}:
         state[what] = [each for each in state[what] if each != name]
         return
     (hosts,) = [

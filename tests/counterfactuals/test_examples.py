@@ -105,6 +105,9 @@ def test_a_host_that_is_down_or_closed_is_brought_up_before_more_of_anything_is_
     first_change, larger = (each["changes"][0] for each in request["would_help"])
     assert (first_change["what"], first_change["host"], first_change["new"]) == ("hosts_down", "h1", False)
     assert (larger["what"], larger["host"]) == ("amount", "h0")
+    told = explained("/A", PAIR, [of("/A", 9)], hosts_never_seen=["h1"])
+    assert told["requests"][0]["would_help"][0]["changes"][0]["what"] == "hosts_never_seen"
+    assert "h1 up, which was never seen: holds" in pools_in_words(told)
     hosts, gang = {f"h{at}": 4 for at in range(4)}, of("/A", 9, 4, min_count=3)
     told = explained("/A", PAIR, [gang], hosts=hosts, hosts_down=["h1", "h2"], hosts_closed=["h3"])
     assert "h3 open instead of closed and h1 up instead of down: holds 3" in pools_in_words(told)

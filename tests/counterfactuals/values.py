@@ -142,7 +142,7 @@ class Values:
         yield from ({**change, "resource": name} for change in changes(key, {key: old}, old, news))
 
     def _of_hosts(self) -> Iterator[Json]:
-        for key in ("hosts_down", "hosts_closed"):
+        for key in ("hosts_down", "hosts_never_seen", "hosts_closed"):
             yield from ({"what": key, "old": True, "new": False, "host": name} for name in self.state.get(key, ()))
         for group, host in self.hosts:
             for name in self.plan["resources"]:

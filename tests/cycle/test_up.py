@@ -15,7 +15,7 @@ from fairhold.planio.statewrite import state_document
 
 Json = dict[str, Any]
 NOW, BEFORE = "2026-01-05T09:00:00Z", "2026-01-05T08:00:00Z"
-KEYS = ("hosts_down", "hosts_closed")
+KEYS = ("hosts_down", "hosts_never_seen", "hosts_closed")
 
 
 def run(policy: str, consumers: Json, key: str, **more: Any) -> tuple[Json, Json]:

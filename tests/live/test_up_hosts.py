@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fairhold.cli.live.machines import _row
 from fairhold.cli.live.tree import trees
+from fairhold.cycle.document import quota_document, run_cycle
+from fairhold.cycle.verify import verify
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.presence import presence_in_words
 from fairhold.orchestrator.events import HostLost, MachineClosed, MachineGone, MachineSilent
+from fairhold.planio.state import parse_state
+from fairhold.planio.statewrite import state_document
 from fairhold.runtime.live.views.consumers import consumer_explanation, consumers_document
 from fairhold.runtime.live.views.hosts import hosts_document
 from fairhold.runtime.live.views.pools import kept_queues, pools_group
+from fairhold.runtime.live.views.state import live_state
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.service.models.answers import Consumers, Hosts
 from fairhold.units import SECOND, format_instant
 from tests.live.play import MIXED, Play, plan_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
 
 GPU = (("gpu", "1"),)
 UP = [f"g{at:02}" for at in range(1, 9)]
@@ -45,9 +56,14 @@ QUEUES = {f"/{name}": {"deserved": {"gpu": gpus}} for name, gpus in zip("ABCD", 
 @pytest.fixture
 def play(tmp_path: Path) -> Play:
     """Eight of the forty hosts have connected, the others never have."""
+    return play_of(tmp_path, plan("fair_share", QUEUES), UP)
+
+
+def play_of(folder: Path, text: str, seen: Sequence[str]) -> Play:
+    """Some of the hosts of a plan have connected."""
     found = Play.__new__(Play)
-    found.report = lambda machine: Play.report(found, machine) if machine in UP else None  # type: ignore[method-assign]
-    Play.__init__(found, tmp_path, plan("fair_share", QUEUES))
+    found.report = lambda machine: Play.report(found, machine) if machine in seen else None  # type: ignore[method-assign]
+    Play.__init__(found, folder, text)
     return found
 
 
@@ -157,3 +173,40 @@ def test_slots_are_told_of_in_the_same_way(tmp_path: Path) -> None:
     assert "; 1 of 2 hosts is up; h2 is silent since " in reason.text
     document = consumers_document(play.core)
     assert [group["hosts"] and group["hosts"]["up"] for group in document["resource_groups"].values()] == [1, None]
+
+
+def read_again(play: Play) -> tuple[Plan, State]:
+    """The live state as it is after it was written to a file."""
+    plan, now = play.core.plan, play.core.orchestrator.now
+    document = live_state(plan, play.core.cluster, now)["state"]
+    return plan, parse_state(json.dumps(document), plan, "state.json")
+
+
+def test_a_state_file_says_which_hosts_were_never_seen(play: Play) -> None:
+    """So that what is told of the file is what the service tells; who was seen once and is gone is down."""
+    play.feed(HostLost(POOLED, "g04"), MachineSilent("g07"), MachineGone("g07"), HostLost(POOLED, "g09"))
+    plan, state = read_again(play)
+    unseen = {f"g{at:02}" for at in range(10, 41)}
+    assert state.hosts_never_seen == unseen
+    assert state.hosts_down - unseen == {"g04", "g07", "g09"}
+    cycle = run_cycle(plan, state, check=True)
+    document = cycle.document | {"state": state_document(plan, cycle.after)}
+    assert verify(plan, state, document) == ()
+    assert cycle.after.hosts_never_seen == unseen
+    told = presence_in_words(document["hosts"]["train"])
+    assert told == "6 of 40 hosts are up; g[10-40] were never seen; g[04,07,09] are down"
+    live = presence_in_words(consumers_document(play.core)["resource_groups"]["train"]["hosts"])
+    assert live.startswith("6 of 40 hosts are up; g[10-40] were never seen; ")
+    (other,) = run_cycle(plan, replace(state, hosts_never_seen=frozenset())).document["hosts"]["train"]["not_up"]
+    assert len(other["hosts"]) == 34
+
+
+def test_a_state_file_of_slots_says_it_too(tmp_path: Path) -> None:
+    play = play_of(tmp_path, plan_text(MIXED), ["h1", ""])
+    plan, state = read_again(play)
+    assert state.hosts_never_seen == state.hosts_down == {"h2"}
+    assert not state.hosts_closed
+    told = presence_in_words(quota_document(plan, state)["hosts"]["compute"])
+    assert told == "1 of 2 hosts is up; h2 was never seen"
+    (explained,) = consumer_explanation(play.core, "/A")()["explanations"][:1]
+    assert presence_in_words(explained["hosts"]["compute"]) == told

@@ -41,6 +41,7 @@ reclaims:
   - {consumer: /A, resource_group: cpu, units: 5, for: /C, deadline: 2026-01-05T09:00:20Z, reason: limit}
 held: [{request: r2, host: g03, units: 1}]
 hosts_down: [g04]
+hosts_never_seen: [g03]
 hosts_closed: [g02]
 previous_cycle: 2026-01-05T08:59:59Z
 """
@@ -60,7 +61,8 @@ def test_a_state_is_read_whole() -> None:
     assert state == State(
         now=NOW,
         slots={"cpu": 40},
-        hosts_down=frozenset({"g04"}),
+        hosts_down=frozenset({"g03", "g04"}),
+        hosts_never_seen=frozenset({"g03"}),
         hosts_closed=frozenset({"g02"}),
         demand={(a, "cpu"): 3},
         allocated={(a, "cpu"): 5},
@@ -186,10 +188,14 @@ def test_a_bad_state_is_refused_with_its_line(rest: str, code: str) -> None:
         ("host: g03", "host: g09", "unknown-host", 16),
         ("[g04]", "[g04, g04]", "duplicate-host", 17),
         ("[g04]", "[4]", "not-a-string", 17),
-        ("[g02]", "[g02, g02]", "duplicate-host", 18),
-        ("[g02]", "[g01, g04]", "duplicate-host", 18),
-        ("[g02]", "g02", "wrong-type", 18),
-        ("[g02]", "[g09]", "unknown-host", 18),
+        ("seen: [g03]", "seen: [g03, g03]", "duplicate-host", 18),
+        ("seen: [g03]", "seen: [g04]", "duplicate-host", 18),
+        ("seen: [g03]", "seen: [g09]", "unknown-host", 18),
+        ("[g02]", "[g02, g02]", "duplicate-host", 19),
+        ("[g02]", "[g03]", "duplicate-host", 19),
+        ("[g02]", "[g01, g04]", "duplicate-host", 19),
+        ("[g02]", "g02", "wrong-type", 19),
+        ("[g02]", "[g09]", "unknown-host", 19),
     ],
 )
 def test_a_bad_full_state_is_refused_with_its_line(old: str, new: str, code: str, line: int) -> None:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     from fairhold.cli.pools import Document
 
-_HOST = {"hosts_down": "up instead of down", "hosts_closed": "open instead of closed"}
+_HOST = {
+    "hosts_down": "up instead of down",
+    "hosts_never_seen": "up, which was never seen",
+    "hosts_closed": "open instead of closed",
+}
 """List of the state that names a host → what it is when the list does not name it any more."""
 _NAMED = 6
 """Consumers of whom the same is said that are named; the others are counted."""

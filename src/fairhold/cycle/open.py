@@ -222,6 +222,7 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
         now=state.now,
         slots=state.slots,
         hosts_down=state.hosts_down,
+        hosts_never_seen=state.hosts_never_seen,
         hosts_closed=state.hosts_closed,
         demand=demand,
         allocated=allocated,

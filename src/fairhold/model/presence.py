@@ -47,6 +47,7 @@ def absent_by(plan: Plan, state: State, only: Collection[str] | None = None) -> 
     shared = {group for entry in plan.policies for group in entry.resource_groups}
     away: dict[str, tuple[str, str | None]] = dict.fromkeys(state.hosts_closed, (CLOSED, None))
     away |= dict.fromkeys(state.hosts_down, (DOWN, None))
+    away |= dict.fromkeys(state.hosts_down & state.hosts_never_seen, (UNSEEN, None))
     groups = [each for each in plan.resource_groups.values() if each.name in shared]
     return not_up_in(
         {

@@ -154,6 +154,7 @@ class State:
 
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
+    hosts_never_seen : which of them were never up: answers say so, and nothing else depends on it
     hosts_closed   : names of hosts that start nothing: their units stay, and what is idle is nobody's to use
     labels         : of a live cluster, host → its labels as `label_set` gives them, agents' and the plan's; None = the
                      plan's
@@ -177,6 +178,7 @@ class State:
     now: int
     slots: Mapping[str, int] = field(default_factory=dict)
     hosts_down: frozenset[str] = frozenset()
+    hosts_never_seen: frozenset[str] = frozenset()
     hosts_closed: frozenset[str] = frozenset()
     labels: Mapping[str, frozenset[str]] | None = None
     freed: tuple[tuple[str, str], ...] = ()

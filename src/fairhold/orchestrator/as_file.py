@@ -10,6 +10,7 @@ from fairhold.cycle.open import close_books
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import label_set
 from fairhold.model.state import HeldUnits, State
+from fairhold.orchestrator.hosts import was_never_seen
 from fairhold.orchestrator.vectors import state_of
 from fairhold.units import SECOND
 
@@ -39,6 +40,9 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
     instant may take back, or other windows have opened, its grace is said to go on for a moment instead.
     """
     slots = {group: each for group, each in cluster.books.items() if each.vectors is None}
+    unseen = frozenset(
+        name for group, name in cluster.hosts if name and group in slots and was_never_seen(cluster, group, name)
+    )
     state = close_books(slots, State(now=now))
     ran: int | None = now
     if mine is not None and _asks_when(mine):
@@ -58,13 +62,16 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
             for each in slots.values()
             for row, name in enumerate(each.hosts.name)
             if name and not each.hosts.up[row]
-        ),
+        )
+        | unseen,
+        hosts_never_seen=unseen,
         hosts_closed=frozenset(
             name
             for each in slots.values()
             for row in each.hosts.closed
             if (name := each.hosts.name[row]) and each.hosts.up[row]
-        ),
+        )
+        - unseen,
         spent={
             (node, group): amount // SECOND
             for group, each in slots.items()
@@ -96,8 +103,12 @@ def on_planned_hosts(plan: Plan, state: State) -> tuple[State, list[str]]:
     """
     planned = {"", *(host.name for group in plan.resource_groups.values() for host in group.hosts)}
     strange = [each for each in state.allocations if each.host not in planned]
-    known_down, known_closed = state.hosts_down & planned, state.hosts_closed & planned
-    state = replace(state, hosts_down=known_down, hosts_closed=known_closed)
+    state = replace(
+        state,
+        hosts_down=state.hosts_down & planned,
+        hosts_never_seen=state.hosts_never_seen & planned,
+        hosts_closed=state.hosts_closed & planned,
+    )
     if not strange:
         return state, []
     elsewhere: Counter[str] = Counter()
@@ -185,6 +196,7 @@ def together(slots: State, vectors: State) -> State:
     return replace(
         slots,
         hosts_down=slots.hosts_down | vectors.hosts_down,
+        hosts_never_seen=slots.hosts_never_seen | vectors.hosts_never_seen,
         hosts_closed=slots.hosts_closed | vectors.hosts_closed,
         requests=(*slots.requests, *vectors.requests),
         allocations=(*slots.allocations, *vectors.allocations),

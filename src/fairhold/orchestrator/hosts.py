@@ -87,6 +87,12 @@ def is_down(cluster: Cluster, name: str) -> bool:
     return not cluster.hosts[POOLED, name].is_up or (machine is not None and (machine.is_gone or machine.is_unseen))
 
 
+def was_never_seen(cluster: Cluster, group: str, name: str) -> bool:
+    """Whether a host is not up as its agent has never been connected, and for no other reason."""
+    machine = cluster.machines.get(cluster.machine_of(name))
+    return machine is not None and machine.is_unseen and cluster.hosts[group, name].is_up
+
+
 def what_there_is(cluster: Cluster, host: Host, resources: Sequence[Resource]) -> Vector:
     """What counts of a host of vectors: all that it has, of one that is not up what is booked on it (R-UP-1)."""
     if (POOLED, host.name) not in cluster.hosts:

@@ -13,7 +13,7 @@ from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortag
 from fairhold.model.vector import OwnEntry, Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.histories import count_capacity, usage_now
-from fairhold.orchestrator.hosts import is_down
+from fairhold.orchestrator.hosts import is_down, was_never_seen
 from fairhold.orchestrator.queue_fitting import shares_queues
 
 if TYPE_CHECKING:
@@ -116,9 +116,11 @@ def state_of(cluster: Cluster, now: int) -> State:
     if len(cluster.books) > 1:  # slots are shared, too
         attempts = [each for each in attempts if each.job.resource_group == POOLED]
         jobs = [job for job in jobs if job.resource_group == POOLED]
+    down = frozenset(name for group, name in cluster.hosts if group == POOLED and is_down(cluster, name))
     return State(
         now=now,
-        hosts_down=frozenset(name for group, name in cluster.hosts if group == POOLED and is_down(cluster, name)),
+        hosts_down=down,
+        hosts_never_seen=frozenset(name for name in down if was_never_seen(cluster, POOLED, name)),
         hosts_closed=_closed(cluster, attempts, now),
         labels={books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
         freed=tuple(vectors.freed),

@@ -46,6 +46,7 @@ KEYS = (
         "spent",
         "usage",
         "hosts_down",
+        "hosts_never_seen",
         "hosts_closed",
     ),
     "previous_cycle",
@@ -110,11 +111,14 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
     allocations = read_allocations(view, top.get("allocations"))
     view.check_modes()
     check_amounts(view, places=places)
+    down = _read_hosts(view, top, "hosts_down")
+    unseen = _read_others(view, top, "hosts_never_seen", {"hosts_down": down})
     return State(
         now=now,
         slots=sizes.slots,
-        hosts_down=(down := _read_hosts(view, top, "hosts_down")),
-        hosts_closed=_read_closed(view, top, down),
+        hosts_down=down | unseen,
+        hosts_never_seen=unseen,
+        hosts_closed=_read_closed(view, top, {"hosts_down": down, "hosts_never_seen": unseen}),
         demand=demand.units,
         allocated=allocated.units,
         requests=requests,
@@ -148,16 +152,23 @@ def _read_hosts(view: StateView, top: dict[str, Value], key: str) -> frozenset[s
     return frozenset(found)
 
 
-def _read_closed(view: StateView, top: dict[str, Value], down: frozenset[str]) -> frozenset[str]:
+def _read_others(
+    view: StateView, top: dict[str, Value], key: str, down: Mapping[str, frozenset[str]]
+) -> frozenset[str]:
+    """Names of hosts, none of which may be in other lists, of those that are down."""
+    found = _read_hosts(view, top, key)
+    for other, names in down.items():
+        for name in sorted(found & names):
+            what = f"the host `{shown(name)}` is listed under `{other}:` too"
+            view.report.fault("duplicate-host", what, "leave it out here: a host that is down starts nothing anyway", (key,))
+    return found
+
+
+def _read_closed(view: StateView, top: dict[str, Value], down: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Names of hosts that start nothing, none of them down; with slots only where it is said what stands on them."""
-    closed = _read_hosts(view, top, "hosts_closed")
+    closed = _read_others(view, top, "hosts_closed", down)
     for name in sorted(closed):
         place, group = ("hosts_closed",), view.host[name]
-        if name in down:
-            what = f"the host `{shown(name)}` is listed under `hosts_down:` too"
-            view.report.fault(
-                "duplicate-host", what, "leave it out here: a host that is down starts nothing anyway", place
-            )
         if group in view.counted:
             what = f"`{shown(group)}` has only counts, which do not say what runs on `{shown(name)}`"
             mend = "write `requests:` and `allocations:`, or list the host under `hosts_down:`"

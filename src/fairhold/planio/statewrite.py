@@ -48,7 +48,8 @@ def state_document(plan: Plan, state: State) -> Row:
         "shortages": [_shortage(paths, short) for short in state.shortages],
         "spent": _counts(plan, state.spent),
         "usage": {paths[row]: _parts(plan, state.usage[row]) for row in sorted(state.usage)},
-        "hosts_down": sorted(state.hosts_down),
+        "hosts_down": sorted(state.hosts_down - state.hosts_never_seen),
+        "hosts_never_seen": sorted(state.hosts_down & state.hosts_never_seen),
         "hosts_closed": sorted(state.hosts_closed),
     }
     # That nobody owns anything is not the same as not knowing it.

@@ -112,6 +112,7 @@ def with_vectors(after: State, before: State, cycles: Cycles) -> State:
     return replace(
         after,
         hosts_down=after.hosts_down | before.hosts_down,
+        hosts_never_seen=after.hosts_never_seen | before.hosts_never_seen,
         hosts_closed=before.hosts_closed,
         labels=before.labels,
         usage=before.usage,

@@ -21,7 +21,7 @@ Canonical = dict[str, dict[Any, Any]]
 
 SECTIONS = (
     *("fairhold_state", "now", "previous_cycle", "resource_groups", "demand", "allocated"),
-    *("hosts_down", "hosts_closed", "spent"),
+    *("hosts_down", "hosts_never_seen", "hosts_closed", "spent"),
     *("requests", "allocations", "reclaims", "held", "borrowed", "shortages"),
 )
 REQUEST_KEYS = {
@@ -102,7 +102,7 @@ class DocumentReader:
             raise MalformedError(f"unknown keys {short(sorted(unknown))} in the state")
         said = {name: whole(mapping(node).get("slots")) for name, node in self.section(document, "resource_groups")}
         requests = self._requests(document.get("requests", []))
-        hosts = {key: document.get(key, []) for key in ("hosts_down", "hosts_closed")}
+        hosts = {key: document.get(key, []) for key in ("hosts_down", "hosts_never_seen", "hosts_closed")}
         for key, names in hosts.items():
             if not isinstance(names, list):
                 raise MalformedError(f"`{key}` is no list")

@@ -72,13 +72,16 @@ def expected_hosts(plan: Plan, state: State) -> Json:
     for name, group in plan.resource_groups.items():
         if not any(name in entry.resource_groups for entry in plan.policies):
             continue
-        down = [host.name for host in group.hosts if host.name in state.hosts_down]
-        closed = [host.name for host in group.hosts if host.name in state.hosts_closed - state.hosts_down]
-        rows = [{"state": word, "since": None, "hosts": names} for word, names in (("down", down), ("closed", closed))]
-        if down or closed:
-            whole = len(group.hosts)
-            up = whole - len(down) - len(closed)
-            found[name] = {"up": up, "all": whole, "not_up": [row for row in rows if row["hosts"]]}
+        words = {
+            "unseen": state.hosts_never_seen,
+            "down": state.hosts_down - state.hosts_never_seen,
+            "closed": state.hosts_closed - state.hosts_down,
+        }
+        found_by = {word: [host.name for host in group.hosts if host.name in those] for word, those in words.items()}
+        rows = [{"state": word, "since": None, "hosts": names} for word, names in found_by.items() if names]
+        if rows:
+            up = len(group.hosts) - sum(map(len, found_by.values()))
+            found[name] = {"up": up, "all": len(group.hosts), "not_up": rows}
     return found
 
 
@@ -149,7 +152,8 @@ def _state_after(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> 
         "now": format_instant(state.now),
         "previous_cycle": format_instant(state.now),
         "resource_groups": {name: {"slots": slots} for name, slots in state.slots.items()},
-        "hosts_down": sorted(state.hosts_down),
+        "hosts_down": sorted(state.hosts_down - state.hosts_never_seen),
+        "hosts_never_seen": sorted(state.hosts_never_seen),
         "hosts_closed": sorted(state.hosts_closed),
         "spent": _by_path({(paths[row], group): units for (row, group), units in state.spent.items()}),
         "demand": _by_path({(paths[row], group): units for (row, group), units in state.demand.items()}),

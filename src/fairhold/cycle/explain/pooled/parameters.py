@@ -193,7 +193,10 @@ class Parameters:
             return replace(files, state=replace(files.state, **{what: those - {host.name}, "hosts_closed": closed}))
 
         old = True
-        return Parameter(Change(what, old, None, host=host.name), old, (not old,), put, bool)
+        is_unseen = what == "hosts_down" and host.name in self.state.hosts_never_seen
+        return Parameter(
+            Change("hosts_never_seen" if is_unseen else what, old, None, host=host.name), old, (not old,), put, bool
+        )
 
     def host_amount(self, host: Machine, at: int) -> Parameter:
         """What a host has of a resource, up to all that anybody waits for on it alone."""
