@@ -92,6 +92,6 @@ def played(make: Callable[[], Scene]) -> Story:
         simulation = Simulation(make(), [Log(write)])
         simulation.run()
         for key, refused in sorted(simulation.refused.items()):
-            write(json.dumps([*key, *refused]) + "\n")
+            write(json.dumps([*key, refused.job, refused.jobs]) + "\n")
 
     return story

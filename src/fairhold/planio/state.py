@@ -160,7 +160,9 @@ def _read_others(
     for other, names in down.items():
         for name in sorted(found & names):
             what = f"the host `{shown(name)}` is listed under `{other}:` too"
-            view.report.fault("duplicate-host", what, "leave it out here: a host that is down starts nothing anyway", (key,))
+            view.report.fault(
+                "duplicate-host", what, "leave it out here: a host that is down starts nothing anyway", (key,)
+            )
     return found
 
 
