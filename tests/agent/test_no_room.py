@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-NO_ROOM = "there is no room to write to"
+NO_ROOM = "the disk is full: cannot write to"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_what_fails_for_room_is_done_when_there_is_some(
 
     assert main._Room("/there").wait(action) == "done"
     assert capfd.readouterr().err.splitlines() == [
-        f"fairhold agent: {NO_ROOM} /there; the agent starts as soon as there is"
+        f"fairhold agent: {NO_ROOM} /there; the agent starts when there is space"
     ]
     answers.append(PermissionError(errno.EACCES, "no"))
     with pytest.raises(PermissionError):

@@ -194,7 +194,7 @@ def test_attempts_are_told_with_their_tasks() -> None:
     ("row", "what"),
     [
         ("[5]", "cannot be read"),
-        ('[9999999999999,"Flood",{}]', "nothing is called"),
+        ('[9999999999999,"Flood",{}]', "there is no entry kind"),
         ('[9999999999999,"JobCancelled",{}]', "cannot be read"),
         ('[-5,"JobCancelled",{"job":"j1"}]', "earlier than the one above"),
     ],

@@ -72,7 +72,7 @@ LAST = "WHERE seq = (SELECT max(seq) FROM entries)"
     ("statement", "named"),
     [
         (f"""UPDATE entries SET body = '["Nonsense",1' {LAST}""", "of entries"),
-        (f"""UPDATE entries SET body = '["Nonsense",1]' {LAST}""", "no kind of entry is called 'Nonsense'"),
+        (f"""UPDATE entries SET body = '["Nonsense",1]' {LAST}""", "there is no entry kind 'Nonsense'"),
         (f"""UPDATE entries SET body = '["Running"]' {LAST}""", "of entries"),
         (f"""UPDATE entries SET body = '["Running",1,2]' {LAST}""", "of entries"),
         (f"""UPDATE entries SET body = '["Running",999]' {LAST}""", "999 is not there"),
@@ -84,7 +84,7 @@ LAST = "WHERE seq = (SELECT max(seq) FROM entries)"
         ("UPDATE specs SET body = 'xx' WHERE job = '4'", "row 4 of specs"),
         ("UPDATE specs SET body = '{}' WHERE job = '4'", "'argv' is not there"),
         (f"UPDATE specs SET body = {NO_TEXT} WHERE job = '4'", "row 4 of specs"),
-        ("DELETE FROM specs WHERE job = '4'", "what job 4 runs is not there"),
+        ("DELETE FROM specs WHERE job = '4'", "the command of job 4 is missing"),
         ("UPDATE plans SET text = 'xx'", "row 1 of plans"),
         ("UPDATE plans SET text = ''", "row 1 of plans"),
         (f"UPDATE plans SET text = {NO_TEXT}", "row 1 of plans"),
@@ -146,7 +146,7 @@ def test_a_snapshot_that_cannot_be_used_gives_way_to_the_one_before_and_that_is_
     live.close()
     (said,) = [each.getMessage() for each in caplog.records if "snapshot" in each.getMessage()]
     assert f"the snapshot of entry {latest} cannot be used" in said
-    assert said.endswith(f"the start went on from the one of entry {before}")
+    assert said.endswith(f"the start continued from the one of entry {before}")
 
 
 def test_without_a_snapshot_that_can_be_used_the_whole_log_happens_again_or_the_store_is_refused(place: Path) -> None:

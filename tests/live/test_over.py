@@ -61,7 +61,7 @@ def test_without_room_jobs_that_ended_are_still_listed(office: Office, monkeypat
     office.desk.round([])
     assert over(office, everything, 1) == ["3", "4", "2", "1"]
     for cursor in ("done-1-2-3", "done-99999999999999999999"):
-        with pytest.raises(InputError, match="no cursor"):
+        with pytest.raises(InputError, match="not a cursor"):
             jobs_page(office.core, everything, cursor)
 
 

@@ -176,7 +176,7 @@ def test_hosts_that_the_plan_does_not_have_are_left_out_and_named(tmp_path: Path
     play.core.apply_plan(plan_text(fewer), "ann", "", play.core.version)
     play.commit()
     found = written(play)
-    assert "the plan does not have h2: what is held there is left out" in found.unsaid
+    assert "left out: what is held on h2, which the plan does not have" in found.unsaid
     assert {each.host for each in found.state.allocations} == {"h1"}
     elsewhere = sum(each.units for each in play.core.cluster.attempts.values() if each.places[0][0] == "h2")
     assert [each.count for each in found.state.requests] == [7 - elsewhere]

@@ -276,7 +276,7 @@ def test_a_job_that_fails_on_three_machines_is_held_and_can_be_released() -> Non
         house.end(attempt, "failed")
     assert house.live.jobs["j1"].hold is None
     assert starts(house.end(3, "failed")) == []
-    assert house.live.jobs["j1"].hold == "it failed on 3 hosts, and no task of it is done"
+    assert house.live.jobs["j1"].hold == "it failed on 3 hosts, and none of its tasks succeeded"
     assert len(starts(house.take(JobReleased("j1")))) == 1
     house.end(4, "failed")
     assert house.live.jobs["j1"].hold is None

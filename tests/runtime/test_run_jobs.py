@@ -91,7 +91,7 @@ def test_what_ends_under_notice_with_its_work_done_has_finished(
     case.jobs.write_text(case.jobs.read_text().replace("100ms", "1500ms"))  # both have set their handler by then
     assert run_jobs(case.plan, case.jobs, case.output) == 0
     out = capsys.readouterr().out
-    assert "  /B  (in time before its slot was taken back)" in out
+    assert "  /B  (in time before its slot was reclaimed)" in out
     assert " reclaimed  b[" not in out
 
 

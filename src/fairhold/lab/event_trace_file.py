@@ -122,7 +122,7 @@ def _line(row: Any, folder: Path) -> Line:  # noqa: ANN401 - of a file
         windows = {group: tuple(entries) for group, entries in said["windows"].items()}
         return Line(at, Replanned(read_plan(folder / said["plan"])[0], said["moved"], windows))
     if kind not in _KINDS:
-        raise ValueError(f"nothing is called {kind!r}")
+        raise ValueError(f"there is no entry kind {kind!r}")
     said = {name: _tuples(value) for name, value in said.items()}
     if kind == JobSubmitted.__name__:
         said["after"] = tuple(Dependency(*each) for each in said.get("after", ()))

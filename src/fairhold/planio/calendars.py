@@ -117,7 +117,7 @@ def _check_leads(report: Report, calendar: Calendar, group: str) -> None:
                 lost.setdefault((longest, entry, clock), []).append(WEEKDAYS[start // DAY % 7])
     for (longest, entry, clock), days in lost.items():
         when = f"{', '.join(days)} {clock}"
-        what = f"the lead is longer than {when} of `policies[{entry}]` in `{shown(group)}`"
+        what = f"the lead covers all of {when} of `policies[{entry}]` in `{shown(group)}`"
         place = ("policies", longest, "settings", "lead")
         report.warn("never-in-force", what, "use a shorter `lead`, or a longer window there", place)
 

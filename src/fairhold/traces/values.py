@@ -22,7 +22,7 @@ WORDS = {
     MISSING: "is empty",
     NUMBER: "is not a number",
     INSTANT: "is no instant",
-    DURATION: "is no length of time",
+    DURATION: "is not a duration",
     NEGATIVE: "is below 0",
     ABSURD: "is beyond all sense",
     FLAG: "is neither true nor false",

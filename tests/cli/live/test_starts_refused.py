@@ -254,7 +254,7 @@ def test_where_the_system_allows_too_few_open_files_it_says_how_to_get_more(star
     assert (status, lines) == (
         1,
         [
-            "the system lets the service open 64 files, and it needs 128 at least [open-files]",
+            "the service may open only 64 files and needs at least 128 [open-files]",
             "    allow more: `ulimit -n 4096`, or LimitNOFILE of its unit",
         ],
     )

@@ -141,7 +141,7 @@ def _decode(body: str) -> list[Any]:
 def _change(kind: str, fields: list[Any]) -> say.Change:
     change = change_of(kind, fields)
     if change is None:
-        raise ValueError(f"no kind of entry is called {kind!r}")
+        raise ValueError(f"there is no entry kind {kind!r}")
     return change
 
 
