@@ -187,7 +187,7 @@ def test_a_gang_begins_whole_or_not_at_all() -> None:
             1,
             {"unit": (("gpu", "0.00001"),)},
             "no-multiple",
-            "0.00001 of `gpu` in its unit is no whole multiple of 0.001",
+            "0.00001 of `gpu` in its unit is not a whole multiple of 0.001",
         ),
         ("/A", 1, {"siting": Siting(need=("ssd",))}, "never-fits", "no host with ssd: the nearest, `h1`, lacks ssd"),
         ("/A", 1, {"siting": Siting(avoid=("fast",))}, "never-fits", "without fast: the nearest, `h1`, has fast"),
@@ -285,7 +285,10 @@ def test_a_plan_without_the_resources_of_jobs_is_not_applied() -> None:
     document = freeze(house.live.cluster)
     other = json.loads(json.dumps(GPUS).replace('"gpu": {}}', '"gpus": {}}').replace('"gpu": 4', '"gpus": 4'))
     other["policies"][0]["consumers"].pop("/C")
-    with pytest.raises(InputError, match="jobs that have not ended need, or not with them: `j1`"):
+    with pytest.raises(
+        InputError,
+        match="jobs that have not ended need what the plan does not share, or not with their leaves: `j1`",
+    ):
         thaw(document, open_cluster_books(parse_plan(json.dumps(other), "plan")[0], 0), forgets=True, own="h1")
     finer = json.loads(json.dumps(GPUS))
     finer["resources"]["gpu"] = {"base": 0.0001}

@@ -54,7 +54,7 @@ def _gone(gone: Mapping[tuple[str, str], list[str]], groups: Collection[str]) ->
 
 def _strange(jobs: list[str]) -> Iterator[Fault]:
     if jobs:
-        what = f"the plan does not share what jobs need that have not ended, or not with their leaves: {_named(jobs)}"
+        what = f"jobs that have not ended need what the plan does not share, or not with their leaves: {_named(jobs)}"
         mend = "cancel them or wait for them, or keep their resources, base units and policy entries"
         yield Fault("unit-in-use", what, mend)
 
