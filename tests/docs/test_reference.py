@@ -12,13 +12,15 @@ from typer.main import get_command
 
 from fairhold.cli.commands import app
 from fairhold.cycle.explain import Bound
-from fairhold.cycle.settings_format import said
+from fairhold.cycle.settings_format import word
 from fairhold.ledger.queue_terms import queue_terms_of
-from fairhold.model.plan import PolicySettings
-from fairhold.model.queue import DEFAULT_PRIORITY
+from fairhold.model.plan import ConsumerSettings, PolicySettings
+from fairhold.model.queue import DEFAULT_PRIORITY, FairShareSettings
+from fairhold.model.setting import Kind
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import schema
 from fairhold.policies.fair_share.policy import OF_QUEUES
+from fairhold.policies.registry import POLICIES
 from fairhold.units import SECOND, UNLIMITED
 from tests.docs.console import ROOT
 from tests.planio.support import QUEUES, swapped
@@ -78,17 +80,49 @@ def test_every_bound_of_an_explanation_is_explained() -> None:
     assert [bound.value for bound in Bound if f"`{bound.value}`" not in told] == []
 
 
+def cells_of(place: str) -> dict[str, list[str]]:
+    """Key → type, default and meaning, as the reference has them after some heading."""
+    part = (REFERENCE / "plan.md").read_text().split(f"\n### {place}\n")[1].split("\n### ")[0]
+    rows = (line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| `"))
+    return {key.strip("`"): cells for key, *cells in rows}
+
+
 def default_of(key: str, place: str) -> str:
     """What the reference says of a key that stands after some heading."""
-    part = (REFERENCE / "plan.md").read_text().split(f"\n### {place}\n")[1].split("\n### ")[0]
-    row = next(line for line in part.splitlines() if line.startswith(f"| `{key}`"))
-    return row.split("|")[3].strip()
+    return cells_of(place)[key][1]
+
+
+SETTINGS = {"Settings of the policy": "of_entry", "Settings of a consumer": "of_consumer"}
+
+
+@pytest.mark.parametrize("place", SETTINGS)
+def test_settings_are_those_that_policies_read_and_take_what_is_said(place: str) -> None:
+    told = cells_of(place)
+    schemas = {policy.name: getattr(policy, SETTINGS[place]) for policy in POLICIES.values()}
+    settings = [setting for schema in schemas.values() for setting in schema]
+    assert set(told) == {setting.key for setting in settings}
+    for setting in settings:
+        kind, _, meaning = told[setting.key]
+        words = [f"`{word}`" for word in setting.words] + (["`none`"] if setting.has_none else [])
+        assert [word for word in words if word not in kind] == [], setting.key
+        assert (setting.kind is Kind.FLAG) == (kind == "true or false"), setting.key
+        only = re.match(r"`([a-z_]+)` only", meaning)
+        readers = [name for name, schema in schemas.items() if setting in schema]
+        assert only is None or readers == [only[1]], setting.key
 
 
 def test_defaults_of_the_settings_are_those_of_the_code() -> None:
-    for key, value in said(PolicySettings(), ()).items():
+    for setting in {each.key: each for policy in POLICIES.values() for each in policy.of_entry}.values():
+        value = word(setting, setting.default, ())
         default = {"False": "false", "None": "`none`", "0s": "`0`"}.get(str(value), f"`{value}`")
-        assert default_of(key, "Settings of the policy") == default, key
+        assert default_of(setting.key, "Settings of the policy") == default, setting.key
+
+
+def test_defaults_of_settings_are_those_of_the_fields_that_keep_them() -> None:
+    for policy in POLICIES.values():
+        noun = PolicySettings(fair_share=FairShareSettings())
+        assert [each.key for each in policy.of_entry if each.of(noun) != each.default] == []
+        assert [each.key for each in policy.of_consumer if each.of(ConsumerSettings()) != each.default] == []
 
 
 def test_defaults_of_a_queue_are_those_of_the_code() -> None:

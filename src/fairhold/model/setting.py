@@ -12,7 +12,7 @@ from fairhold.units import LARGEST
 class Kind(Enum):
     """What is written as the value of a setting.
 
-    `planio/settings.py` reads each, `planio/schema.py` describes it to editors, and `cycle/settings_format.py` writes it.
+    `planio/settings.py` reads each, `planio/schema.py` describes it, and `cycle/settings_format.py` writes it again.
     """
 
     WHOLE = "a whole number from `least` to `most`"
