@@ -357,7 +357,7 @@ def test_what_lets_an_agent_have_its_secret_can_be_pasted_into_a_shell(bare: Ser
     ("words", "said"),
     [
         (["--nonsense", "1"], "--nonsense is not known"),
-        (["--connect", "smoke:1"], "is no address"),
+        (["--connect", "smoke:1"], "is not an address"),
         (["--slots", "many"], "many"),
         (["--secret", "/etc/passwd"], "can be read by others"),
         (["--secret", "/no/such"], "there is no file /no/such"),

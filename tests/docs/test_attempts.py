@@ -19,9 +19,9 @@ SAYS = {"agent": "src/fairhold/agent/agent.py", "service": "src/fairhold/engines
 THEN = {
     Outcome.FINISHED: "done",
     Outcome.FAILED: ("retried while it has retries, else failed", "as `failed`"),
-    Outcome.YIELDED: "waits again",
-    Outcome.STOPPED: ("waits again", "cancelled"),
-    Outcome.LOST: "waits again",
+    Outcome.YIELDED: "is queued again",
+    Outcome.STOPPED: ("is queued again", "cancelled"),
+    Outcome.LOST: "is queued again",
 }
 
 

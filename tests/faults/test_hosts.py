@@ -121,7 +121,7 @@ def test_an_agent_with_another_secret_gets_nothing_and_says_so(cluster: Cluster)
     wrong.chmod(0o600)
     house.agent("h1", house.port, secret=wrong)
     until(lambda: "does not verify" in house.said)
-    until(lambda: "another secret" in (house.place / "h1.log").read_text())
+    until(lambda: "the secret differs" in (house.place / "h1.log").read_text())
     assert not house.host("h1").document["connected"]
     job = house.submit("true")
     time.sleep(0.3)

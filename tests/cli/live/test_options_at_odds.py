@@ -44,7 +44,7 @@ def test_an_option_that_is_empty_is_named(line: str) -> None:
     [
         ("submit /Research --spread --pack -- true", "--spread and --pack exclude each other"),
         ("submit /Research --unit cpu=1 --unit gpu=1 --units 2 -- true", "--units is for slots, and --unit for"),
-        ("submit /Research --unit cpu=1 --unit cpu=2 -- true", "write each resource once with its amount"),
+        ("submit /Research --unit cpu=1 --unit cpu=2 -- true", "--unit cpu=1,cpu=2: write each resource once"),
         ("submit /Research --unit cpu=1 --units 2 -- true", "--units is for slots, and --unit for resources of hosts"),
         ("submit /Research --unit cpu=1 --group compute -- true", "--group is for slots: units of resources stand on"),
         ("submit /Research --min-count 2 -- true", "--min-count goes with --unit"),

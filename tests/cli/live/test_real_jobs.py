@@ -128,7 +128,7 @@ def test_what_is_reclaimed_is_followed_and_explained(live: Served, tmp_path: Pat
     table = live("usage").splitlines()
     assert table[0].startswith("slot-hours from the start to ")
     assert table[1].split() == ["own", "borrowed", "lent", "lost", "consumer"]
-    assert "borrowed: allocated beyond what it owns" in "\n".join(table)
+    assert "borrowed: allocated and not its own" in "\n".join(table)
 
 
 def test_a_job_that_waits_is_told_its_place_and_who_has_the_units(live: Served) -> None:
