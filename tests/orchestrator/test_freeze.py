@@ -97,7 +97,7 @@ def test_a_resource_group_with_jobs_cannot_go() -> None:
     house = House(h1=1)
     house.submit("/A")
     document = freeze(house.live.cluster)
-    with pytest.raises(InputError, match="no resource group `c` any more"):
+    with pytest.raises(InputError, match="no longer has the resource group `c`"):
         thaw(document, {}, forgets=False, own="")
 
 
