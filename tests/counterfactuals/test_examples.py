@@ -111,9 +111,6 @@ def test_a_host_that_is_down_or_closed_is_brought_up_before_more_of_anything_is_
     hosts, gang = {f"h{at}": 4 for at in range(4)}, of("/A", 9, 4, min_count=3)
     told = explained("/A", PAIR, [gang], hosts=hosts, hosts_down=["h1", "h2"], hosts_closed=["h3"])
     assert "h3 open instead of closed and h1 up instead of down: holds 3" in pools_in_words(told)
-    # A live cluster has who is down among those that start nothing, too.
-    (request,) = explained("/A", PAIR, [of("/A", 9)], hosts_down=["h1"], hosts_closed=["h1"])["requests"]
-    assert [row["what"] for row in request["would_help"][0]["changes"]] == ["hosts_down"]
     labelled: Json = {"h0": 4, "h1": {"cpu": 4}, "h2": {"cpu": 4, "labels": {"zone": "a"}}}
     wants = [of("/A", 9, 4, need=["zone=a"])]
     (request,) = explained("/A", PAIR, wants, hosts=labelled, hosts_down=["h1", "h2"])["requests"]

@@ -111,7 +111,7 @@ def test_who_begins_otherwise_is_dropped(open_desk: OpenDesk, connect: Connect, 
         **{"what": "inventory", **{("what" if name == "type" else name): value for name, value in message.items()}}
     )
     assert agent.is_dropped()
-    desk.until_complaint("before it said who it is")
+    desk.until_complaint("before it identified itself")
     desk.nothing_more()
 
 
