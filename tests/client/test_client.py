@@ -371,7 +371,7 @@ def test_what_cannot_be_sent_is_refused_before(fake: Fake, tmp_path: Path, monke
         gone.mkdir()
         monkeypatch.chdir(gone)
         gone.rmdir()
-        with pytest.raises(ArgumentError, match="not there any more"):
+        with pytest.raises(ArgumentError, match="no longer exists"):
             service.submit("/Research", ["true"])
         monkeypatch.chdir(tmp_path)
     assert not fake.asked

@@ -347,8 +347,8 @@ def test_a_thread_that_fails_is_not_hidden(
 
     monkeypatch.setattr(desk.agents._talk, "hear", broken)
     agent.say("running", attempt=1)
-    desk.until_complaint("not served any more")
-    with pytest.raises(RuntimeError, match="not served any more"):
+    desk.until_complaint("no longer served")
+    with pytest.raises(RuntimeError, match="no longer served"):
         desk.agents.events()
 
 
