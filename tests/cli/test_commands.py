@@ -39,16 +39,16 @@ def test_check_knows_scenarios_and_tenants_and_what_is_checked_by_others(tmp_pat
     errors = fairhold("check", str(broken), exits=1).stderr
     assert all(code in errors for code in ("[duration]", "[cannot-read]"))
     assert "unknown-key" not in errors
-    assert "this is a state, where a plan is wanted" in fairhold("check", STATE, exits=1).stderr
+    assert "expected a plan, found a state" in fairhold("check", STATE, exits=1).stderr
 
 
 def test_a_file_of_another_kind_is_one_fault() -> None:
     scenario = "examples/simulation/scenario.yaml"
     errors = fairhold("diff", PLAN, PLAN, scenario, exits=1).stderr
-    assert "scenario.yaml:1: fairhold_scenario: this is a scenario, where a state is wanted [version]" in errors
+    assert "scenario.yaml:1: fairhold_scenario: expected a state, found a scenario [version]" in errors
     assert "--at" in errors
     assert len(errors.splitlines()) == 2
-    assert "this is a plan, where a scenario is wanted" in fairhold("simulate", PLAN, exits=1).stderr
+    assert "expected a scenario, found a plan" in fairhold("simulate", PLAN, exits=1).stderr
 
 
 def test_quota_shows_every_consumer_with_its_numbers() -> None:

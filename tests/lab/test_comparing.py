@@ -9,7 +9,7 @@ from fairhold.lab.comparing import differences
 
 def consumer(**numbers: Any) -> dict[str, Any]:
     wait = {"count": 10, "mean": 0, "p95": 0, "max": 0} | numbers.pop("wait", {})
-    same = dict.fromkeys(("deficit", "lost", "use", "longest", "stopped", "left_waiting"), 0)
+    same = dict.fromkeys(("deficit", "lost", "use", "longest", "stopped", "left_waiting", "borrowed"), 0)
     return same | numbers | {"wait": wait}
 
 
@@ -23,6 +23,12 @@ def test_the_weightiest_difference_comes_first() -> None:
     after = document(A=consumer(wait={"mean": 9}), B=consumer(lost=10), D=consumer())
     found = [(each.consumer, each.what, each.before, each.after) for each in differences(before, after)]
     assert found == [("/A", "wait.mean", 5, 9), ("/B", "lost", 30, 10)]
+
+
+def test_what_is_borrowed_is_compared_and_comes_last() -> None:
+    before = document(A=consumer(borrowed=5), B=consumer(lost=1))
+    after = document(A=consumer(borrowed=2), B=consumer())
+    assert [each.what for each in differences(before, after)] == ["lost", "borrowed"]
 
 
 def test_equal_documents_differ_in_nothing() -> None:

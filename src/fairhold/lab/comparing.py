@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str, str, str]
 """Resource group, resource, consumer, what."""
-WEIGHTS = {"deficit": 1, "lost": 1, "use": 1, "longest": 0, "stopped": 0, "left_waiting": 0}
+WEIGHTS = {"deficit": 1, "lost": 1, "use": 1, "longest": 0, "stopped": 0, "left_waiting": 0, "borrowed": 0}
 """Number of a consumer → what a difference of one of it weighs."""
 AMOUNTS = ("use", "demand", "owned", "own", "borrowed", "unused", "deficit", "lost", "left_waiting")
 """Numbers of a consumer that are in base units, or in products of them and microseconds."""
