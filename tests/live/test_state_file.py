@@ -66,7 +66,7 @@ def next_moves(play: Play) -> Document:
     found: Document = {kind: [] for kind in MOVES}
     for group, books in play.core.cluster.books.items():
         rows = (
-            decided(run_vectors(play.core.orchestrator))
+            decided(run_vectors(play.core.cluster, play.core.orchestrator.now))
             if group == POOLED
             else decision_document(run(books, play.core.orchestrator.now))
         )

@@ -13,7 +13,7 @@ import pytest
 from fairhold.cycle.pooled import decide, front
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.experiment import Scene, Work
-from tests.pools.test_keeping import Compared
+from tests.pools.test_pool_ledger import Compared
 from tests.sim.scenes import SECOND, played, random_jobs
 
 if TYPE_CHECKING:
@@ -102,7 +102,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return decided
 
     monkeypatch.setattr(decide, "_sweep_books", swept)
-    monkeypatch.setattr(front, "LEAST", 0)
     return found
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.free_hosts import FreeHosts
     from fairhold.ledger.infeasible import Never
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.adjusted import Adjusted
@@ -131,6 +132,7 @@ class Parcel:
     def keep(self, asked: PendingRequest, amount: Vector) -> None:
         """Set some of what is idle aside for a request."""
         self.idle = less(self.idle, amount)
+        self.host.holding[self.host] = None
         self.kept[asked] = add(self.kept[asked], amount) if asked in self.kept else amount
 
     def unkeep(self, asked: PendingRequest) -> None:
@@ -149,10 +151,12 @@ class Machine:
     is_closed : nothing more starts there, so that it counts with what is booked on it alone (R-UP-1)
     is_plain : it is one parcel that nobody owns, on which all of its units stand whole, in the public pool
     taken : what its units have in all while books are opened, None = nobody has counted it
+    holding : of all hosts of its books those on which something may be held for somebody
     """
 
     __slots__ = (
         "group",
+        "holding",
         "is_closed",
         "is_plain",
         "labels",
@@ -171,6 +175,7 @@ class Machine:
         self.units: dict[Unit, None] = {}
         self.is_closed = self.is_plain = False
         self.taken: Vector | None = None
+        self.holding: dict[Machine, None] = {}
         self.labels: frozenset[str] = frozenset()
 
 
@@ -339,6 +344,12 @@ class PoolBooks:
     told: list[Unit] = field(default_factory=list)
     opened: list[Machine] = field(default_factory=list)
     """Units under notice from before; hosts that were not left as they stood in the books of the cycle before"""
+    wanting: dict[PendingRequest, None] = field(default_factory=dict)
+    bounded: list[PendingRequest] = field(default_factory=list)
+    """Requests that wanted more than they held when the cycle began; those that may not hold any number of units"""
+    holding: dict[Machine, None] = field(default_factory=dict)
+    free: FreeHosts | None = None
+    """Hosts on which something may be held for somebody; all that may start work, None = who owns what matters too"""
     behind: Behind = field(default_factory=Behind)
     owns_exactly: bool = True
     is_brief: bool = False

@@ -64,6 +64,8 @@ class Queues:
     held      : units under notice taken off, those on their way counted
     fixed     : of that, what is never taken back (not preemptible)
     stated    : held of which a state names no request, so that nothing of it is ever taken
+    before, fixed_before : what was held when the cycle began, units under notice too; of that what is never taken back
+    has_fixed : whether a request that holds or wants something is not preemptible
     usage     : by resource, row → decayed history as a part of the capacity; empty where history does not count
     """
 
@@ -75,20 +77,23 @@ class Queues:
     fixed: tuple[list[int], ...] = field(default=())
     stated: tuple[list[int], ...] = field(default=())
     usage: tuple[Mapping[int, Fraction], ...] = field(default=())
+    before: tuple[list[int], ...] = field(default=())
+    fixed_before: tuple[list[int], ...] = field(default=())
+    has_fixed: bool = False
 
     def __post_init__(self) -> None:
         nothing = [0] * len(self.terms.above)
         if not self.stated:
             self.stated = (nothing,) * len(self.total)
+        if not self.before:
+            self.before, self.fixed_before = self.stated, (nothing,) * len(self.total)
         if not self.held:
-            self.held = tuple(each[:] for each in self.stated)
-            self.fixed = tuple(nothing[:] for _ in self.total)
+            self.begin()
 
-    def clear(self) -> None:
-        """No request holds anything."""
-        for held, fixed, stated in zip(self.held, self.fixed, self.stated, strict=True):
-            held[:] = stated
-            fixed[:] = [0] * len(fixed)
+    def begin(self) -> None:
+        """What is held is what was when the cycle began."""
+        self.held = tuple(each[:] for each in self.before)
+        self.fixed = tuple(each[:] for each in self.fixed_before)
 
     def add(self, asked: PendingRequest, units: int) -> None:
         """Units of a request came, or went where the number is negative."""

@@ -32,6 +32,22 @@ POOLED = ""
 """In place of a resource group: any group of their consumer's policy entry will do for units of vectors."""
 
 
+class Touched:
+    """Marks: what changes of a cluster have touched since a cycle took them in.
+
+    jobs      : names of jobs of which something that a cycle reads may be another
+    attempts  : numbers of attempts that started, ended or stand elsewhere
+    are_hosts : whether hosts may be up, closed or labelled otherwise
+    """
+
+    __slots__ = ("are_hosts", "attempts", "jobs")
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, None] = {}
+        self.attempts: dict[int, None] = {}
+        self.are_hosts = False
+
+
 class Vectors:
     """What books of vectors have beside the tables of slots.
 
@@ -42,6 +58,8 @@ class Vectors:
     freed     : (request, host) where units under notice for it went since that cycle
     histories : what has been used, one for each entry of `fair_share`
     queues    : first-level consumers whose units `fair_share` shares; None = nobody has asked yet
+    touched   : marks for whoever goes on with books of its own, None = nobody does
+    jobs      : how many jobs there ever were
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -52,10 +70,27 @@ class Vectors:
         self.held: dict[tuple[str, str], int] = {}
         self.freed: dict[tuple[str, str], None] = {}
         self.queues: frozenset[int] | None = None
+        self.touched: Touched | None = None
+        self.jobs = 0
         self.histories = histories_of(plan)
         self._units: dict[Told, Vector | None] = {}
         self._parts: dict[PartsTold, Parts] = {(): ()}
         self._parts_told: dict[Parts, PartsTold] = {(): ()}
+
+    def touch_job(self, name: str) -> None:
+        """A job may ask for something else."""
+        if self.touched is not None:
+            self.touched.jobs[name] = None
+
+    def touch_attempt(self, number: int) -> None:
+        """An attempt has started or ended, or stands elsewhere."""
+        if self.touched is not None:
+            self.touched.attempts[number] = None
+
+    def touch_hosts(self) -> None:
+        """Hosts may be up, closed or labelled otherwise."""
+        if self.touched is not None:
+            self.touched.are_hosts = True
 
     def unit(self, told: Told) -> Vector | None:
         """The vector of a unit as jobs name it; None where the plan has not all of its resources in such amounts."""

@@ -18,7 +18,7 @@ from fairhold.orchestrator.hosts import HostRecord, MachineRecord
 from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.presence import OF_MACHINES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
-from fairhold.orchestrator.vectors import OF_VECTORS, note_freed
+from fairhold.orchestrator.vectors import OF_VECTORS, note_end
 from fairhold.orchestrator.windows import BY_TIME
 
 if TYPE_CHECKING:
@@ -108,6 +108,9 @@ class Cluster:
 
     def take_in(self, job: JobRecord, gangs_made: int, gangs: Mapping[str, int]) -> None:
         """The requests of a job that was before: its single units, or the gangs that wait, each since an instant."""
+        if (vectors := self.books[job.resource_group].vectors) is not None:
+            vectors.jobs += 1
+            job.serial = vectors.jobs
         if job.units == 1:
             job.request = self.add_request(job, job.running + job.startable, job.name)
             return
@@ -131,6 +134,7 @@ class Cluster:
         if job.gangs is None:
             if job.request != job.NONE:
                 transitions.want(books, job.request, job.running + job.startable)
+            self._touch(job)
             return
         # More than the slots there are changes no share, so that not every gang of a large array stands in the books.
         wanted = min(job.startable, self._slots[job.resource_group] // job.units + 1)
@@ -139,6 +143,11 @@ class Cluster:
         while len(job.gangs) < wanted:
             job.gangs_made += 1
             self.add_gang(job, f"{job.name}[{job.gangs_made}]", self.now)
+
+    def _touch(self, job: JobRecord) -> None:
+        """What a cycle of vectors reads of a job may be another."""
+        if (vectors := self.books[job.resource_group].vectors) is not None:
+            vectors.touch_job(job.name)
 
     def _unask(self, job: JobRecord, request: int) -> None:
         transitions.forget(self.books[job.resource_group], request)
@@ -165,12 +174,14 @@ class Cluster:
     def _rank(self, change: say.JobRanked, _now: int) -> None:
         job = self.jobs[change.job]
         job.priority = change.priority
+        self._touch(job)
         for request in self.requests(job):
             transitions.rank(self.books[job.resource_group], request, change.priority)
 
     def _move(self, change: say.JobMoved, now: int) -> None:
         job = self.jobs[change.job]
         books = move_held(self, job, change.consumer, now)
+        self._touch(job)
         for request in self.requests(job):
             transitions.move(books, request, job.leaf)
 
@@ -184,6 +195,7 @@ class Cluster:
         if job.request != job.NONE:
             self._unask(job, job.request)
             job.request = job.NONE
+            self._touch(job)
         self._with_gangs[job.resource_group].pop(change.job, None)
         self.dependents.pop(change.job, None)
         for needed, _ in job.terms.after if job.needs else ():
@@ -221,6 +233,8 @@ class Cluster:
         hold_attempt(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
+        if books.vectors is not None:
+            books.vectors.touch_attempt(attempt.name)
 
     def _run(self, change: say.Running, _now: int) -> None:
         attempt = self.attempts[change.attempt]
@@ -276,7 +290,8 @@ class Cluster:
         job.settle(attempt, change)
         if change.then == say.LATER:
             self.due.ready(change.instant, job.name, attempt.index)
-        note_freed(books, attempt)
+        if books.vectors is not None:
+            note_end(books.vectors, attempt)
         if job.gangs is None:
             transitions.want(books, job.request, max(books.requests.held[job.request] - 1, 0))
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
@@ -336,6 +351,8 @@ class Cluster:
         is_open = self.is_open(group, name)
         slots = host.slots if is_open else min(host.slots, books.hosts.used[host.row])
         transitions.set_host(books, host.row, slots=slots, up=host.is_up, closed=not is_open)
+        if books.vectors is not None:
+            books.vectors.touch_hosts()
 
     def machine(self, name: str) -> MachineRecord:
         """The record of a machine, a new one where it has none."""

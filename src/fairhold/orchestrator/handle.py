@@ -39,8 +39,7 @@ from fairhold.orchestrator.events import (
 )
 from fairhold.orchestrator.histories import Borders
 from fairhold.orchestrator.instructions import Instruction, Start, Stop, WakeAt
-from fairhold.orchestrator.pooling import VectorCycle, carry_out, run_vectors
-from fairhold.orchestrator.quiet import Quiet, quiet_after
+from fairhold.orchestrator.pooling import VectorCycle, VectorLedger, carry_out, run_vectors
 from fairhold.orchestrator.waking import Waking
 from fairhold.orchestrator.windows import Openings, VectorSwitches
 from fairhold.rules.handing import hand_over
@@ -48,7 +47,6 @@ from fairhold.rules.handing import hand_over
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fairhold.cycle.pooled.keeping import Kept
     from fairhold.ledger.books import Books
     from fairhold.ledger.vectors import PartsTold
     from fairhold.orchestrator.tasks import Attempt, JobRecord
@@ -60,8 +58,6 @@ if TYPE_CHECKING:
 
 USAGE_COUNTED = "UsageCounted"
 """Cause of a cycle: history may have changed a share."""
-GAP_PER_UNIT = 20
-"""Microseconds between two cycles of vectors for every unit that is held: a cycle opens its books anew."""
 
 
 class Orchestrator:
@@ -78,8 +74,9 @@ class Orchestrator:
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
     is_brief : cycles while there is plenty, or in which nothing moves as in the one before, are decided at a glance,
-        and nobody is told of them; of vectors every cycle
-        goes on in the books of the one before (`kept`), of which nobody reads anything any more; they decide the same
+        and nobody is told of them
+    reopens  : books of vectors are opened anew for every cycle, else they go on from cycle to cycle, and of a cycle of
+        vectors nothing is read any more when the next one runs; both decide the same
     """
 
     def __init__(
@@ -92,6 +89,7 @@ class Orchestrator:
         on_vectors: OnVectors | None = None,
         on_stage: OnStage = lambda _: None,
         is_brief: bool = False,
+        reopens: bool = False,
     ) -> None:
         self.cluster = books if isinstance(books, Cluster) else Cluster(books)
         self.books = self.cluster.books
@@ -101,11 +99,9 @@ class Orchestrator:
         self.on_stage, self._is_brief = on_stage, is_brief
         self.now, self.is_closing = 0, False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
-        self._min_gap = cycle_min_gap
-        self.kept: dict[int, Kept] | None = {} if is_brief else None
+        self._vectors = None if reopens else VectorLedger(self.cluster)
         self._quota: dict[str, array[int]] = {}
         self._still: dict[str, Still | None] = {}
-        self._quiet: Quiet | None = None
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)
         self._switches = VectorSwitches(self.books.get(POOLED))
@@ -168,7 +164,6 @@ class Orchestrator:
 
     def replay(self, change: say.Change, now: int) -> None:
         """Replay a change of the log."""
-        self._quiet = None
         self.cluster.apply(change, now)
         self.cluster.ended.clear()
         self.cluster.ended_jobs.clear()
@@ -177,8 +172,6 @@ class Orchestrator:
 
     def do(self, change: say.Change) -> None:
         """Decide a change: apply it and write it down."""
-        if self._quiet is not None:
-            self._quiet.see(change)
         self.cluster.apply(change, self.now)
         self.changes.append(change)
 
@@ -316,22 +309,16 @@ class Orchestrator:
         return True
 
     def _cycle_of_vectors(self) -> int | None:
-        """As `_cycle`, of all that is shared in vectors; the more units there are, the longer it takes to the next."""
+        """As `_cycle`, of all that is shared in vectors."""
         cause = self._cause.pop(POOLED, Woken.__name__)
-        if self._quiet is not None and self._quiet.holds(self):
-            self.do(say.CycleRan(self.cluster.cycles + 1, POOLED, cause))
-            self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(self.attempts))
-            return None
         self.on_stage("snapshot")
-        cycle, before = run_vectors(self), len(self.changes)
+        cycle = run_vectors(self.cluster, self.now) if self._vectors is None else self._vectors.run(self.now)
         if self.on_vectors is not None:
             self.on_vectors(cycle, cause)
         self.on_stage("apply")
         self.do(say.CycleRan(self.cluster.cycles + 1, POOLED, cause))
         reclaims = not self.cluster.paused.get(POOLED, (False, False))[1]
         carry_out(self, cycle, grants=not self._grants_are_paused(POOLED), reclaims=reclaims)
-        self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(cycle.state.allocations))
-        self._quiet = quiet_after(self, cycle, self.changes[before:]) if self._is_brief else None
         self.on_stage("")
         return cycle.due
 

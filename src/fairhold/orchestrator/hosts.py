@@ -79,6 +79,8 @@ def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
             books = cluster.books[group]
             planned = next((each.labels for each in books.rows.group.hosts if each.name == host), ())
             transitions.label_host(books, record.row, label_set(said | dict(planned)))
+            if books.vectors is not None:
+                books.vectors.touch_hosts()
 
 
 def is_down(cluster: Cluster, name: str) -> bool:

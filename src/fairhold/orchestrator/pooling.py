@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.close import parts_of
-from fairhold.cycle.pooled.merge_results import adjusted_in, run_entries
+from fairhold.cycle.pooled.merge_results import adjusted_in, run_entries, run_on
 from fairhold.ledger.decision import Shortage
 from fairhold.ledger.pools import OWN, PUBLIC
-from fairhold.ledger.vectors import POOLED
+from fairhold.ledger.vectors import POOLED, Touched
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.devices import Devices
 from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
-from fairhold.orchestrator.vectors import ownership_told, state_of
+from fairhold.orchestrator.vectors import frame_of, has_strangers, hosts_of, news_of, ownership_told, state_of
 from fairhold.rules.pools.notice_reason import rule_of, rule_of_queue
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairhold.cycle.pooled.merge_results import Cycles
+    from fairhold.cycle.pooled.pool_ledger import PoolLedger
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.ledger.pools import Unit
     from fairhold.ledger.vectors import PartsTold
     from fairhold.model.state import State
+    from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.handle import Orchestrator
 
 
 class VectorCycle:
-    """What a cycle of vectors saw and decided; state: as it was before, now: its instant."""
+    """What a cycle of vectors saw and decided; now: its instant."""
 
-    def __init__(self, state: State, cycles: Cycles) -> None:
-        self.state, self.cycles, self.now = state, cycles, state.now
+    def __init__(self, now: int, cycles: Cycles, whole: Callable[[], State]) -> None:
+        self.now, self.cycles, self._whole = now, cycles, whole
+
+    @property
+    def state(self) -> State:
+        """As it was before; to be asked before anything is carried out."""
+        return self._whole()
 
     @property
     def done(self) -> list[PooledCycle]:
@@ -43,10 +53,34 @@ class VectorCycle:
         return min((cycle.due for cycle in self.done if cycle.due is not None), default=None)
 
 
-def run_vectors(live: Orchestrator) -> VectorCycle:
-    """One cycle at the orchestrator's instant; nothing is changed yet."""
-    state = state_of(live.cluster, live.now)
-    return VectorCycle(state, run_entries(live.books[POOLED].rows.source, state, live.kept))
+def run_vectors(cluster: Cluster, now: int) -> VectorCycle:
+    """The cycle of a cluster at an instant, on books of its own; nothing is changed."""
+    state = state_of(cluster, now)
+    return VectorCycle(now, run_entries(cluster.books[POOLED].rows.source, state), lambda: state)
+
+
+class VectorLedger:
+    """The books of vectors of one live cluster, which go on from cycle to cycle."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._ledgers: dict[int, PoolLedger] = {}
+        self._touched = Touched()
+        self._hosts: dict[str, Any] | None = None
+
+    def run(self, now: int) -> VectorCycle:
+        """The next cycle; of the one before nothing is read any more."""
+        cluster, books, touched = self._cluster, self._cluster.books[POOLED], self._touched
+        assert books.vectors is not None
+        if books.vectors.touched is not touched:  # nobody has marked anything yet
+            self._ledgers.clear()
+            touched.are_hosts = True
+        self._touched = books.vectors.touched = Touched()
+        if self._hosts is None or touched.are_hosts or has_strangers(cluster, now):
+            self._hosts = hosts_of(cluster, now)
+        whole = partial(state_of, cluster, now)
+        frame, news = frame_of(cluster, now, self._hosts), news_of(cluster, touched, whole)
+        return VectorCycle(now, run_on(books.rows.source, frame, self._ledgers, news), whole)
 
 
 def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims: bool) -> None:

@@ -32,7 +32,7 @@ class JobRecord:
     request  : row of its request there, NONE for gangs: each of their tasks has a request of its own
     gangs    : (id, row) of requests of gang tasks that wait, by id; they are equal, and the first is started first
     gangs_made : how many requests of gang tasks there ever were: the next one's id
-    submitted : instant
+    submitted : instant; serial: of vectors, which job of its cluster it is
     hold     : why it is held, None = it is not
     needs    : how many jobs it still waits for
     waiting  : tasks that wait, running : that run
@@ -69,6 +69,7 @@ class JobRecord:
         "reclaimed",
         "request",
         "running",
+        "serial",
         "submitted",
         "terms",
         "waiting",
@@ -80,6 +81,7 @@ class JobRecord:
         self.terms = terms
         self.leaf = leaf
         self.request = self.NONE
+        self.serial = 0
         self.priority = terms.priority
         self.submitted = submitted
         self.hold = terms.hold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.active_entries import groups_of_members
@@ -89,20 +90,24 @@ def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequen
 
 def _check_hosts(plan: Plan, hosts: Sequence[Host], unit: Vector, together: int, siting: Siting) -> None:
     """Refuse so many units at once where these hosts never have room for them."""
-    totals = plan.known.setdefault("totals", {})
-    for host in hosts:
-        if host.amounts not in totals:
-            totals[host.amounts] = _total(plan.resources, host)
-    rooms = [_units(totals[host.amounts], unit) for host in hosts]
+    most, fits = _rooms(plan, hosts, unit)
     where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
-    if not any(rooms):
+    if not most:
         raise _refused("never-fits", _nearest(plan.resources, hosts, unit, where), "ask for less, or for larger hosts")
-    fits, who = sum(rooms), f"all hosts{where} together have"
+    who = f"all hosts{where} together have"
     if siting.place == PACK:
-        fits, who = max(rooms), f"`place: pack` wants one host, and the largest{where} has"
+        fits, who = most, f"`place: pack` wants one host, and the largest{where} has"
     if fits < together:
         what = f"{count(together, 'unit')} at once can never start: {who} room for {fits}"
         raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
+
+
+def _rooms(plan: Plan, hosts: Sequence[Host], unit: Vector) -> tuple[int, int]:
+    """Units that one of some hosts has room for at most, and all together; most hosts are like others."""
+    sizes = Counter([host.amounts for host in hosts])
+    totals = {amounts: _total(plan.resources, amounts) for amounts in sizes}
+    rooms = {amounts: _units(totals[amounts], unit) for amounts in sizes}
+    return max(rooms.values(), default=0), sum(rooms[amounts] * number for amounts, number in sizes.items())
 
 
 def _vector(books: Books, event: JobSubmitted) -> Vector:
@@ -128,8 +133,8 @@ def _vector(books: Books, event: JobSubmitted) -> Vector:
     return unit
 
 
-def _total(resources: Sequence[Resource], host: Host) -> Vector:
-    pairs = zip(host.amounts, resources, strict=True)
+def _total(resources: Sequence[Resource], amounts: Vector) -> Vector:
+    pairs = zip(amounts, resources, strict=True)
     return tuple(int(amount * resource.overcommit) for amount, resource in pairs)
 
 
@@ -142,8 +147,8 @@ def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector,
 
     where : which hosts these are, empty = all
     """
-    near = min(hosts, key=lambda host: lack(unit, _total(resources, host))[0])
-    rows = [*zip(resources, unit, _total(resources, near), strict=True)]
+    near = min(hosts, key=lambda host: lack(unit, _total(resources, host.amounts))[0])
+    rows = [*zip(resources, unit, _total(resources, near.amounts), strict=True)]
     missing = " and ".join(
         f"{amount_text(resource, has)} of {amount_text(resource, needs)} {resource.name}"
         for resource, needs, has in rows

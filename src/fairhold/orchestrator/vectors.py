@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.active_entries import entries_in_force, groups_of_members
+from fairhold.cycle.pooled.pool_ledger import News
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.adjusted import Adjusted
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
+    from fairhold.ledger.vectors import Touched, Vectors
     from fairhold.model.vector import Told, Vector
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.tasks import Attempt, JobRecord
@@ -31,6 +34,9 @@ def rebook(cluster: Cluster, change: say.Rebooked, _now: int) -> None:
     """A unit stands in another pool, or on what others own."""
     attempt = cluster.attempts[change.attempt]
     attempt.stands(change.pool, change.lenders, attempt.devices, change.parts)
+    vectors = cluster.books[POOLED].vectors
+    assert vectors is not None
+    vectors.touch_attempt(attempt.name)
 
 
 def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
@@ -55,13 +61,17 @@ def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
 def lapse(cluster: Cluster, change: say.MachineLapsed, now: int) -> None:
     """A machine is as good as not there."""
     cluster.machine(change.machine).is_gone = True
+    for books in cluster.books.values():
+        if books.vectors is not None:
+            books.vectors.touch_hosts()
     count_capacity(cluster, now)
 
 
-def note_freed(books: Books, attempt: Attempt) -> None:
-    """What a unit under notice has is there for who it was noticed for, when a cycle comes (R-HELD-1)."""
-    if books.vectors is not None and attempt.notice is not None and attempt.notice.job:
-        books.vectors.freed[attempt.notice.job, attempt.places[0][0]] = None
+def note_end(vectors: Vectors, attempt: Attempt) -> None:
+    """A unit is gone: what one under notice had is there for who it was noticed for, when a cycle comes (R-HELD-1)."""
+    vectors.touch_attempt(attempt.name)
+    if attempt.notice is not None and attempt.notice.job:
+        vectors.freed[attempt.notice.job, attempt.places[0][0]] = None
 
 
 OF_VECTORS: dict[type, Callable[[Cluster, Any, int], None]] = {
@@ -110,23 +120,58 @@ def state_of(cluster: Cluster, now: int) -> State:
     What stands past its deadline has been told to stop, and holds its unit until its end is proven.
     """
     books = cluster.books[POOLED]
-    vectors = books.vectors
-    assert vectors is not None
     attempts, jobs = list(cluster.attempts.values()), list(cluster.jobs.values())
     if len(cluster.books) > 1:  # slots are shared, too
         attempts = [each for each in attempts if each.job.resource_group == POOLED]
         jobs = [job for job in jobs if job.resource_group == POOLED]
+    return replace(
+        frame_of(cluster, now, hosts_of(cluster, now)),
+        requests=tuple([request_of(books, job) for job in jobs if _asks(job)]),
+        allocations=tuple([allocation_of(books, each) for each in attempts]),
+    )
+
+
+def _asks(job: JobRecord) -> bool:
+    return bool(job.running or job.startable)
+
+
+def news_of(cluster: Cluster, touched: Touched, whole: Callable[[], State]) -> News:
+    """What has changed of all that was touched.
+
+    whole : makes the state as it is now
+    """
+    books, jobs, attempts = cluster.books[POOLED], cluster.jobs, cluster.attempts
+    found = ((name, jobs.get(name)) for name in touched.jobs)
+    return News(
+        {name: request_of(books, job) if job is not None and _asks(job) else None for name, job in found},
+        {number: allocation_of(books, attempts[number]) if number in attempts else None for number in touched.attempts},
+        lambda name: jobs[name].serial,
+        whole,
+    )
+
+
+def hosts_of(cluster: Cluster, now: int) -> dict[str, Any]:
+    """Fields of a state that say which hosts there are."""
+    books = cluster.books[POOLED]
     down = frozenset(name for group, name in cluster.hosts if group == POOLED and is_down(cluster, name))
+    return {
+        "hosts_down": down,
+        "hosts_never_seen": frozenset(name for name in down if was_never_seen(cluster, POOLED, name)),
+        "hosts_closed": _closed(cluster, now),
+        "labels": {books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
+    }
+
+
+def frame_of(cluster: Cluster, now: int, hosts: Mapping[str, Any]) -> State:
+    """All vectors of a cluster but its requests and allocations; hosts: as `hosts_of` says."""
+    books = cluster.books[POOLED]
+    vectors = books.vectors
+    assert vectors is not None
     return State(
         now=now,
-        hosts_down=down,
-        hosts_never_seen=frozenset(name for name in down if was_never_seen(cluster, POOLED, name)),
-        hosts_closed=_closed(cluster, attempts, now),
-        labels={books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
+        **hosts,
         freed=tuple(vectors.freed),
-        requests=tuple([request_of(books, job) for job in jobs if job.running or job.startable]),
-        allocations=tuple([each.noun or _allocation(books, each) for each in attempts]),
-        notices=_notices(cluster, books, attempts),
+        notices=_notices(cluster, books),
         held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
         shortages=tuple(_shortages(books)),
         previous_cycle=books.ran,
@@ -147,17 +192,22 @@ def _shortages(books: Books) -> Iterator[Shortage]:
             yield Shortage(node[row], name, *short)
 
 
-def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[str]:
+def has_strangers(cluster: Cluster, now: int) -> bool:
+    """Whether somebody may hold units on hosts whose entry in force does not know him."""
+    plan = cluster.books[POOLED].rows.source
+    forces = entries_in_force(plan, now)
+    shared = {group for force in forces for group in force.entry.resource_groups}
+    members = forces[0].members if forces else ()
+    return len(forces) > 1 or len(members) < len(plan.tree.children[0]) or len(shared) < len(plan.resource_groups)
+
+
+def _closed(cluster: Cluster, now: int) -> frozenset[str]:
     """Hosts that start nothing, and those where somebody holds units whom the entry in force does not know."""
     plan = cluster.books[POOLED].rows.source
     forces = entries_in_force(plan, now)
     shared = {group: force.members for force in forces for group in force.entry.resource_groups}
     strange: set[str] = set()
-    if (
-        len(forces) > 1
-        or len(forces[0].members if forces else ()) < len(plan.tree.children[0])
-        or len(shared) < len(plan.resource_groups)
-    ):  # else everybody whom there is takes part on all hosts
+    if has_strangers(cluster, now):
         members = {
             host.name: shared.get(group.name, frozenset())
             for group in plan.resource_groups.values()
@@ -166,8 +216,9 @@ def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[st
         top, node = plan.tree.first_level, cluster.books[POOLED].rows.node
         strange = {
             each.places[0][0]
-            for each in attempts
-            if top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
+            for each in cluster.attempts.values()
+            if each.job.resource_group == POOLED
+            and top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
         }
     return frozenset(
         name for group, name in cluster.hosts if group == POOLED and (name in strange or not cluster.accepts(name))
@@ -198,8 +249,10 @@ def request_of(books: Books, job: JobRecord) -> Request:
     return noun
 
 
-def _allocation(books: Books, attempt: Attempt) -> Allocation:
+def allocation_of(books: Books, attempt: Attempt) -> Allocation:
     """A unit as a cycle takes it, kept until the unit stands elsewhere."""
+    if attempt.noun is not None:
+        return attempt.noun
     assert books.vectors is not None
     rows = books.rows.source.tree.rows
     lenders = tuple((rows[path], 1) for path in attempt.lenders)
@@ -210,9 +263,10 @@ def _allocation(books: Books, attempt: Attempt) -> Allocation:
     return noun
 
 
-def _notices(cluster: Cluster, books: Books, attempts: list[Attempt]) -> tuple[Notice, ...]:
+def _notices(cluster: Cluster, books: Books) -> tuple[Notice, ...]:
     """The notices of cycles, in the order in which they were given."""
-    noticed = [each for each in attempts if each.notice is not None and each.notice.reason != "host"]
+    under_notice = (cluster.attempt_of[POOLED][row] for row in books.notices.by_allocation)
+    noticed = [each for each in under_notice if each.notice is not None and each.notice.reason != "host"]
     serial = books.notices.serial
     noticed.sort(key=lambda each: min(serial[row] for row in books.notices.by_allocation[each.allocations[0]]))
     node, found = books.rows.node, []

@@ -60,6 +60,7 @@ def rhythm_of(driver: Driver, scene: Scene, cluster: Cluster, *, is_brief: bool)
         on_cycle=driver.cycled if driver.watches else None,
         on_vectors=driver.cycled_vectors if driver.watches else None,
         is_brief=is_brief,
+        reopens=not is_brief,
     )
 
 

@@ -11,6 +11,7 @@ from fairhold.ledger.rows import in_force, shares_vectors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.cycle.pooled.pool_ledger import News
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
@@ -40,6 +41,16 @@ class InForce:
         top = plan.tree.first_level
         mine = tuple([each for each in state.requests if each.unit and top[each.consumer] in self.members])
         return state if len(mine) == len(state.requests) else replace(state, requests=mine)
+
+    def news_of(self, plan: Plan, news: News) -> News:
+        """What of a live cluster's news its members' requests are of; units of others are in nobody's books."""
+        if len(self.members) == len(plan.tree.children[0]):
+            return news
+        top = plan.tree.first_level
+        requests = {
+            name: noun for name, noun in news.requests.items() if noun is None or top[noun.consumer] in self.members
+        }
+        return replace(news, requests=requests, whole=lambda: self.part_of(plan, news.whole()))
 
 
 def entries_in_force(plan: Plan, instant: int) -> list[InForce]:

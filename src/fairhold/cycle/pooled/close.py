@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
     """What consumers own now, by consumer in path order, then in inventory order."""
     found: dict[tuple[int, int], Vector] = {}
-    for host in books.hosts:
+    for host in books.hosts if books.terms.own else ():
         for parcel in host.parcels:
             if parcel.owner != PUBLIC:
                 key = parcel.owner, host.place

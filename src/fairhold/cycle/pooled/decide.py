@@ -8,27 +8,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.front import front_of
 from fairhold.cycle.pooled.open import open_settled
-from fairhold.cycle.queued.open import count_all, open_queues
+from fairhold.cycle.queued.queue_ledger import QueueLedger
+from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
 from fairhold.rules.pools.reservations import Ways
 from fairhold.rules.pools.rest import is_at_rest
 from fairhold.rules.pools.sweeps import Sweeps, run_sweeps
-from fairhold.rules.queues.request_classes import gather
 from fairhold.rules.queues.round import run_queues
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from fairhold.cycle.pooled.keeping import Kept
+    from fairhold.cycle.pooled.open import Opening
+    from fairhold.cycle.pooled.pool_ledger import News, PoolLedger
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
     from fairhold.model.state import State
-    from fairhold.rules.queues.request_classes import Crowds
 
     Members = Collection[int] | None
 
@@ -42,7 +41,6 @@ class Decided:
     observed  : units that were to go, and nobody is told (R-CONTROL-4)
     shortages : who misses units since when, where that matters
     queues    : under `fair_share`, how they stood before it
-    crowds    : likewise, its requests; None = it looked at none
     due       : first instant at which something can go that controls keep now, None = there is none
     """
 
@@ -53,23 +51,30 @@ class Decided:
     shortages: tuple[Shortage, ...]
     due: int | None
     queues: Queues | None = None
-    crowds: Crowds | None = None
 
 
-def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None, kept: Kept | None = None) -> Decided:
+def decide(  # noqa: PLR0917 - what a cycle is of
+    plan: Plan,
+    entry: PolicyEntry,
+    state: State,
+    members: Members = None,
+    ledger: PoolLedger | None = None,
+    news: News | None = None,
+) -> Decided:
     """Settle, adjust, both sweeps.
 
-    kept : books of the cycle before, of which nothing is read any more; None = there are none
+    ledger, news : of a live cluster, books of the cycle before, and what was touched since; then `state` has no
+        requests and allocations
     """
     settings = entry.settings
     may_wait = settings.dead_zone or settings.await_ends
-    if may_wait or settings.observe_only or not state.is_settled:  # several books of one state
-        kept = None
+    if news is not None and (may_wait or settings.observe_only):  # several books of one state
+        state, ledger, news = news.whole(), None, None
     shortages = _shortages(plan, entry, state, members) if may_wait else {}
     most = 0 if settings.max_reclaims is not None and state.previous_cycle == state.now else settings.max_reclaims
     takers = frozenset(leaf for leaf, short in shortages.items() if short.is_taking) if may_wait else None
-    restraint = Restraint(most, takers, spares_young=any(each.min_runtime for each in entry.consumers.values()))
-    decided = _sweep(plan, entry, state, restraint, members, kept)
+    restraint = Restraint(most, takers, spares_young=any(terms_of(plan, entry).min_runtime))
+    decided = _sweep(plan, entry, state, restraint, members, ledger, news)
     observed: list[Unit] = []
     if settings.observe_only:
         observed = decided.sweeps.noticed
@@ -90,7 +95,6 @@ def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None
         shortages=tuple(left[leaf] for leaf in decided.books.terms.leaves if leaf in left),
         due=None if settings.observe_only else min(dues, default=None),
         queues=decided.queues,
-        crowds=decided.crowds,
     )
 
 
@@ -103,20 +107,24 @@ def _adjusting(decided: Decided, settings: PolicySettings) -> int | None:
 
 
 def _sweep(  # noqa: PLR0917 - what a cycle is of
-    plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint, members: Members, kept: Kept | None = None
+    plan: Plan,
+    entry: PolicyEntry,
+    state: State,
+    restraint: Restraint,
+    members: Members,
+    ledger: PoolLedger | None = None,
+    news: News | None = None,
 ) -> Decided:
     """A cycle under one restraint."""
-    if kept is None:
+    if ledger is None or news is None:
         return _sweep_books(plan, entry, state, members, restraint, *open_settled(plan, entry, state))
-    front = front_of(plan, entry, state)
-    if front is not None:
-        books = kept.open(plan, entry, front.state, front.behind)
-        decided = _sweep_books(plan, entry, front.state, members, replace(restraint), books, [])
-        kept.swept(decided.sweeps)
-        if not books.behind.is_short:
-            return decided
-    decided = _sweep_books(plan, entry, state, members, restraint, kept.open(plan, entry, state), [])
-    kept.swept(decided.sweeps)
+    opened = ledger.open(plan, entry, state, news)
+    books = opened.books
+    decided = _sweep_books(plan, entry, state, members, replace(restraint), opened, [])
+    ledger.swept(decided.sweeps)
+    if books.behind.is_short:
+        decided = _sweep_books(plan, entry, state, members, restraint, ledger.open_all(), [])
+        ledger.swept(decided.sweeps)
     return decided
 
 
@@ -126,25 +134,27 @@ def _sweep_books(  # noqa: PLR0917 - likewise
     state: State,
     members: Members,
     restraint: Restraint,
-    books: PoolBooks,
+    opened: Opening,
     stops: list[tuple[str, str, int]],
 ) -> Decided:
     """The same on books, which are changed."""
+    books = opened.books
     books.restraint = restraint
     if state.previous_cycle == state.now:
         books.sure.update(unit for unit in books.units() if unit.started >= books.now)
     before: Queues | None = None
-    crowds: Crowds | None = None
     if books.is_brief and is_at_rest(books, are_queues=entry.policy.has_queues):
         sweeps = Sweeps(books, Ways(books), [])
     elif not entry.policy.has_queues:
         sweeps = run_sweeps(books)
     else:
-        crowds = gather(books)
-        queues = open_queues(plan, entry, state, books, members, crowds)
-        before = queues if books.is_brief else count_all(books, queues)
-        sweeps = run_queues(books, queues, crowds)
-    return Decided(books, stops, sweeps, [], (), None, before, crowds)
+        if opened.queues is None:
+            opened.queues = QueueLedger(plan, entry, state, books, members)
+        queues = opened.queues.open(books, state, opened.uncounted)
+        opened.uncounted = {}
+        before = replace(queues, held=(), fixed=())
+        sweeps = run_queues(books, queues, opened.queues.crowds)
+    return Decided(books, stops, sweeps, [], (), None, before)
 
 
 def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -> dict[int, Shortage]:

@@ -12,59 +12,144 @@ request by request, and where a control counts what a leaf misses.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from bisect import bisect_left, insort
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairhold.ledger.pool_terms import terms_of
-from fairhold.model.siting import ANYWHERE
+from fairhold.ledger.pools import PendingRequest
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import Request, State
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-LEAST = 32
-"""Requests below which all are looked at."""
+    from fairhold.ledger.pools import PoolBooks
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.state import Request
+
+    Entry = tuple[int, int, str]
+    """A request in its line: minus priority, submitted, id."""
+
 DEPTH = 8
 """Requests of a kind that are looked at: more than what comes free at a time can mostly serve."""
-_age, _priority = attrgetter("submitted", "id"), attrgetter("priority")
+_place = attrgetter("place")
 
 
-class Front(NamedTuple):
-    """The requests of a state that a cycle looks at.
+class Front:
+    """Which requests of a policy entry stand in its books: all but those behind many of their like.
 
-    state  : with these alone
-    behind : id of the last of a kind in front → how many stand behind it
+    place : place of a request among all, by its id
+    gone  : requests that ask for nothing any more, as `read` found it last
     """
 
-    state: State
-    behind: dict[str, int]
+    def __init__(self, plan: Plan, entry: PolicyEntry, place: Callable[[str], int]) -> None:
+        self.place = place
+        self._is_used = not entry.policy.has_queues and _is_plain(plan, entry)
+        self._lines: dict[object, list[Entry]] = {}
+        self._nouns: dict[str, Request] = {}
+        self._shown: dict[object, dict[str, None]] = {}
+        """Kind → ids of it that stand in the books, maybe beside some that stand in no line any more."""
+        self._changed: dict[object, None] = {}
+        self.gone: list[PendingRequest] = []
+
+    @property
+    def behind(self) -> dict[str, int]:
+        """Id of the last of a kind in front → how many stand behind it."""
+        return {line[DEPTH - 1][2]: len(line) - DEPTH for line in self._lines.values() if len(line) > DEPTH}
+
+    def read(self, books: PoolBooks, requests: Mapping[str, Request | None]) -> bool:
+        """Let requests be those of now, all in the books; False: one asks for other units than it did."""
+        self.gone = []
+        for name, noun in requests.items():
+            found = books.asked.get(name)
+            self._leave(name)
+            if noun is None:
+                if found is not None:
+                    _hide(books, found)
+                    self.gone.append(found)
+            elif found is None:
+                self._show(books, noun)
+            elif (noun.consumer, noun.unit, noun.siting) != (found.leaf, found.unit, found.model.siting):
+                return False
+            else:
+                found.becomes(noun)
+        return True
+
+    def sort(self, books: PoolBooks, names: Iterable[str], reserved: Collection[str]) -> None:
+        """Some requests may stand in a line now, or in none; those behind leave the books, and others move up.
+
+        reserved : requests for which something is held or on its way
+        """
+        for name in names:
+            found = books.asked.get(name)
+            if found is None:
+                if name not in reserved or name not in self._nouns:
+                    continue
+                found = self._show(books, self._nouns[name])
+            self._leave(name)
+            if found.count > found.held:
+                books.wanting[found] = None
+            else:
+                books.wanting.pop(found, None)
+            if self._is_used and not found.held and found.siting is None and name not in reserved:
+                self._enter(found.model)
+        for kind in self._changed:
+            self._cut(books, kind, DEPTH)
+        self._changed.clear()
+
+    def show_all(self, books: PoolBooks) -> None:
+        """Everybody stands in the books, until requests are sorted again."""
+        self._changed = {kind: None for kind, line in self._lines.items() if len(line) > DEPTH}
+        for kind in self._changed:
+            self._cut(books, kind, UNLIMITED)
+
+    def _enter(self, noun: Request) -> None:
+        kind = _kind_of(noun)
+        insort(self._lines.setdefault(kind, []), _entry(noun))
+        self._nouns[noun.id] = noun
+        self._shown.setdefault(kind, {})[noun.id] = self._changed[kind] = None
+
+    def _leave(self, name: str) -> None:
+        noun = self._nouns.pop(name, None)
+        if noun is not None:
+            kind = _kind_of(noun)
+            line = self._lines[kind]
+            del line[bisect_left(line, _entry(noun))]
+            self._changed[kind] = None
+
+    def _cut(self, books: PoolBooks, kind: object, depth: int) -> None:
+        """So many of a kind stand in the books."""
+        first = dict.fromkeys([name for _, _, name in self._lines[kind][:depth]])
+        for name in self._shown[kind]:
+            noun = self._nouns.get(name)
+            if name not in first and noun is not None and _kind_of(noun) == kind:
+                _hide(books, books.asked[name])
+        for name in first:
+            if name not in books.asked:
+                self._show(books, self._nouns[name])
+        self._shown[kind] = first
+        if not first:
+            del self._lines[kind], self._shown[kind]
+
+    def _show(self, books: PoolBooks, noun: Request) -> PendingRequest:
+        found = books.asked[noun.id] = PendingRequest(noun, self.place(noun.id))
+        insort(books.by_leaf[found.leaf], found, key=_place)
+        books.wanting[found] = None
+        return found
 
 
-def front_of(plan: Plan, entry: PolicyEntry, state: State) -> Front | None:
-    """The requests that are enough for a cycle of an entry; None = it looks at all."""
-    if entry.policy.has_queues or len(state.requests) < LEAST or not _is_plain(plan, entry):
-        return None
-    busy = {each.request for each in state.allocations}
-    busy.update([each.request for each in state.held])
-    busy.update([request for request, _ in state.freed])
-    busy.update([each.taker_request for each in state.notices])
-    kinds: dict[object, list[Request]] = {}
-    for noun in state.requests:
-        if noun.id not in busy and noun.siting == ANYWHERE:
-            kinds.setdefault((noun.consumer, noun.unit, noun.count, noun.min_count), []).append(noun)
-    behind: dict[str, int] = {}
-    left_out: set[str] = set()
-    for line in kinds.values():
-        if len(line) > DEPTH:
-            line.sort(key=_age)
-            line.sort(key=_priority, reverse=True)
-            behind[line[DEPTH - 1].id] = len(line) - DEPTH
-            left_out.update([noun.id for noun in line[DEPTH:]])
-    if not behind:
-        return None
-    return Front(replace(state, requests=tuple([noun for noun in state.requests if noun.id not in left_out])), behind)
+def _hide(books: PoolBooks, asked: PendingRequest) -> None:
+    del books.asked[asked.model.id]
+    books.by_leaf[asked.leaf].remove(asked)
+    books.wanting.pop(asked, None)
+
+
+def _kind_of(noun: Request) -> object:
+    return noun.consumer, noun.unit, noun.count, noun.min_count
+
+
+def _entry(noun: Request) -> Entry:
+    return -noun.priority, noun.submitted, noun.id
 
 
 def _is_plain(plan: Plan, entry: PolicyEntry) -> bool:

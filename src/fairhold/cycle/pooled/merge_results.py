@@ -8,13 +8,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.active_entries import InForce, entries_in_force
-from fairhold.cycle.pooled.keeping import Kept
+from fairhold.cycle.pooled.pool_ledger import PoolLedger
 from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
 from fairhold.model.vector import amounts_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairhold.cycle.pooled.pool_ledger import News
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
@@ -25,21 +26,30 @@ Cycles = Sequence[tuple[InForce, PooledCycle]]
 _MOVES = ("stops", "grants", "reclaims", "withdrawn", "warnings")
 
 
-def run_entries(plan: Plan, state: State, kept: dict[int, Kept] | None = None) -> Cycles:
-    """One cycle of every entry in force that shares vectors; pools of one do not touch those of another.
+def run_entries(plan: Plan, state: State) -> Cycles:
+    """One cycle of every entry in force that shares vectors; pools of one do not touch those of another."""
+    return [
+        (force, run_pools(plan, force.entry, force.part_of(plan, state), force.members))
+        for force in entries_in_force(plan, state.now)
+    ]
 
-    kept : position of an entry → its books of the cycle before, added to; of that cycle nothing is read any more.
-           None = all books are opened anew
+
+def run_on(plan: Plan, state: State, ledgers: dict[int, PoolLedger], news: News) -> Cycles:
+    """The same of a live cluster, on the books of the cycle before; of that cycle nothing is read any more.
+
+    state   : without its requests and allocations
+    ledgers : position of an entry → its books, changed: of entries that are not in force there are none
     """
+    forces = entries_in_force(plan, state.now)
+    before = dict(ledgers)
+    ledgers.clear()
+    ledgers.update({force.at: before.get(force.at) or PoolLedger() for force in forces})
     return [
         (
             force,
-            run_pools(
-                *(plan, force.entry, force.part_of(plan, state), force.members),
-                None if kept is None else kept.setdefault(force.at, Kept()),
-            ),
+            run_pools(plan, force.entry, state, force.members, ledgers[force.at], force.news_of(plan, news)),
         )
-        for force in entries_in_force(plan, state.now)
+        for force in forces
     ]
 
 

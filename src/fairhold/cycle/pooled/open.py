@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.close import parcels_of
 from fairhold.kernels.vectors import add, common, less, times
+from fairhold.ledger.free_hosts import FreeHosts
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit, remove
 from fairhold.model.adjusted import Adjusted, print_of
@@ -22,6 +23,7 @@ from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
+    from fairhold.cycle.queued.queue_ledger import QueueLedger
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Chain, Terms
     from fairhold.ledger.unmet import Unmet
@@ -47,7 +49,7 @@ def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
     return opened.books
 
 
-def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[PoolBooks, list[Stop]]:
+def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[Opening, list[Stop]]:
     """The same, where units whose grace has run out are stopped, and what they free is held for their takers."""
     opened = open_anew(plan, entry, state)
     stops: list[Stop] = []
@@ -56,7 +58,7 @@ def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[PoolBook
         stops = _settle(plan, opened, replace(state, notices=due)) if due else []
         state = replace(state, notices=tuple(noun for noun in state.notices if noun.deadline > state.now))
     stand(plan, entry, opened, state)
-    return opened.books, stops
+    return opened, stops
 
 
 def _settle(plan: Plan, opened: Opening, state: State) -> list[Stop]:
@@ -70,6 +72,7 @@ def _settle(plan: Plan, opened: Opening, state: State) -> list[Stop]:
         place = unit.asked.model.id, unit.host.name
         found[place] = found.get(place, 0) + 1
         remove(unit)
+        books.wanting[unit.asked] = None
         if taker is not None and not unit.host.is_closed:
             books.keeps[taker, unit.host] = None
     for host in books.hosts:
@@ -90,6 +93,12 @@ def stand(
         _stand_again(opened, dirty)
     else:
         _stand_anew(plan, entry, opened, state, dirty)
+    if not books.terms.own:
+        if opened.free is None:
+            opened.free = FreeHosts(books.hosts, books.terms.dimensions)
+        else:
+            opened.free.renew(books.opened)
+        books.free = opened.free
     books.told = _notices(plan, books, state, stated)
     _keeps(books, state)
     find_never(books)
@@ -102,7 +111,7 @@ def _stand_again(opened: Opening, dirty: dict[Machine, None]) -> None:
     books.hosts_of, books.unmet = opened.hosts_of, opened.unmet
     opened.unseen.update(dirty)
     for host in dirty:
-        host.parcels = [Parcel(host, each.owner, each.chain, each.amounts) for each in opened.stood[host]]
+        host.parcels = [Parcel(host, each.owner, each.chain, each.amounts) for each in host.parcels]
         for parcel in host.parcels:
             parcel.level = parcel.owner
         _book(opened, host)
@@ -112,9 +121,10 @@ def _stand_anew(
     plan: Plan, entry: PolicyEntry, opened: Opening, state: State, dirty: dict[Machine, None] | None
 ) -> None:
     """Work out who owns what, and where units stand on hosts that are divided otherwise than they were, or dirty."""
-    books, stood = opened.books, opened.stood
+    books = opened.books
+    stood = {} if dirty is None else {host: host.parcels for host in books.hosts}
     if dirty is None:
-        dirty, stood = dict.fromkeys(books.hosts), {}
+        dirty = dict.fromkeys(books.hosts)
     dirty.update(opened.unseen)
     opened.unseen = {}
     keeps = False
@@ -164,7 +174,10 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
             found = asked[request.id] = PendingRequest(request, len(asked))
             by_leaf[request.consumer].append(found)
     here = {host.name: host for host in hosts}
-    return PoolBooks(terms, hosts, asked, by_leaf, here, state.now, hosts_down=down)
+    books = PoolBooks(terms, hosts, asked, by_leaf, here, state.now, hosts_down=down)
+    for host in hosts:
+        host.holding = books.holding
+    return books
 
 
 Stocked = tuple[str, str, "Vector", "Vector", frozenset[str]]
@@ -195,7 +208,8 @@ class Opening:
     before : what was owned before, and where units stood on it
     nouns  : host → what the state says that is owned of it, as of `before`; ownership, own_entries: all of that
     pools  : what is known of pools; it follows from the terms alone
-    stood  : host → its parcels as opened for the cycle before
+    free   : where there is room, as long as nobody owns anything
+    queues : under `fair_share`, what queues ask for and hold; uncounted: requests that are to be counted there again
     rests  : whether the same is owned again as long as the state says so; hosts_of, unmet: of the books then
     unseen : hosts where units may stand otherwise than `before` says
     """
@@ -209,7 +223,9 @@ class Opening:
         self.ownership: tuple[ParcelNoun, ...] | None = None
         self.own_entries: tuple[OwnEntry, ...] = ()
         self.pools: KnownPools = {}
-        self.stood: dict[Machine, list[Parcel]] = {}
+        self.free: FreeHosts | None = None
+        self.queues: QueueLedger | None = None
+        self.uncounted: dict[PendingRequest, None] = dict.fromkeys(books.asked.values())
         self.rests = False
         self.hosts_of: dict[int, list[Machine]] = {}
         self.unmet: list[Unmet] = []
@@ -219,7 +235,9 @@ class Opening:
 def open_anew(plan: Plan, entry: PolicyEntry, state: State) -> Opening:
     """The hosts, requests and units of a state; who stands on what is left open."""
     opened = Opening(plan, entry, state, _books(plan, entry, terms_of(plan, entry), state))
-    opened.stated = _units(plan, opened.books, state)
+    books = opened.books
+    opened.stated = _units(plan, books, state)
+    books.wanting = {asked: None for asked in books.asked.values() if asked.count > asked.held}
     opened.units = {unit.attempt: unit for unit in opened.stated}
     return opened
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.cycle.pooled.decide import Decided
-    from fairhold.cycle.pooled.keeping import Kept
+    from fairhold.cycle.pooled.pool_ledger import News, PoolLedger
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.ledger.unmet import Unmet
@@ -161,15 +161,21 @@ class PooledCycle:
         return held_of(self.sweeps.ways)
 
 
-def run_pools(
-    plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None, kept: Kept | None = None
+def run_pools(  # noqa: PLR0917 - what a cycle is of
+    plan: Plan,
+    entry: PolicyEntry,
+    state: State,
+    members: Collection[int] | None = None,
+    ledger: PoolLedger | None = None,
+    news: News | None = None,
 ) -> PooledCycle:
     """Settle, adjust, both sweeps.
 
     members : first-level consumers that take part, None = all
-    kept    : books of the cycle before, of which nothing is read any more; None = there are none
+    ledger, news : of a live cluster, books of the cycle before, of which nothing is read any more, and what was touched
+        since; then `state` has no requests and allocations
     """
-    return PooledCycle(plan, decide(plan, entry, state, members, kept), members)
+    return PooledCycle(plan, decide(plan, entry, state, members, ledger, news), members)
 
 
 def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> Document:

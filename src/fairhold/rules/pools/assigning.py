@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.pools import OWN
+from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.content import is_within
 from fairhold.rules.pools.placing import Placing
 from fairhold.rules.pools.pool_usage import Standing
@@ -28,7 +28,7 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
     if not _is_any_idle(books, pool):
         return []
     above = books.terms.above
-    open_ = [each for each in books.asked.values() if each.count > len(each.units) and pool in above[each.leaf]]
+    open_ = [each for each in books.wanting if each.count > len(each.units) and pool in above[each.leaf]]
     waiting = [each for each in open_ if waits(each) > 0]
     if not waiting:
         return []
@@ -56,6 +56,8 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
 
 def _is_any_idle(books: PoolBooks, level: int) -> bool:
     """Whether anything is idle, or held for somebody, at a level; else nothing can be placed."""
+    if level == PUBLIC and books.free is not None:
+        return any(books.free.room)
     parcels = (parcel for host in books.hosts_in(level) for parcel in host.parcels)
     return any((each.kept or any(each.idle)) and is_within(books.terms, each, level) for each in parcels)
 

@@ -156,7 +156,7 @@ def idle_counts(books: PoolBooks, pool: int) -> Callable[[Parcel], bool]:
     """
     terms = books.terms
     wanted = pool != PUBLIC and any(
-        min(each.count, each.most) > each.held and pool in terms.above[each.leaf] for each in books.asked.values()
+        min(each.count, each.most) > each.held and pool in terms.above[each.leaf] for each in books.wanting
     )
     return lambda parcel: parcel.level == pool or (wanted and is_within(terms, parcel, pool))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def find_never(books: PoolBooks) -> None:
     """Give every gang that can never start no room beside what it holds, so that it counts for nothing (R-GANG-2)."""
     known: dict[object, int] = {}
-    waiting = [asked for asked in books.asked.values() if asked.min_count and _short(asked)]
+    waiting = [asked for asked in books.wanting if asked.min_count and _short(asked)]
     kinds = _kinds(books.hosts) if waiting else []
     for asked in waiting:
         limits = _allowance(books, asked)
@@ -41,6 +41,7 @@ def find_never(books: PoolBooks) -> None:
             continue
         asked.never = _because(books, asked, kinds, room)
         asked.most = asked.held
+        books.bounded.append(asked)
 
 
 def _short(asked: PendingRequest) -> int:

@@ -94,9 +94,8 @@ def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
     return any(row == pool and of(entry) for row, entry in parcel.chain)
 
 
-def compare(taker: Taker, pool: int) -> None:
-    """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
-    books, terms = taker.books, taker.books.terms
+def divided(taker: Taker, pool: int) -> Standing:
+    """How a pool is used as moved, with what everybody who shares it is entitled to."""
     standing = taker.standing(pool)
     ways, members = taker.ways, standing.members
     if ways.of:
@@ -104,7 +103,15 @@ def compare(taker: Taker, pool: int) -> None:
     else:
         waits = {a: left for a in members if (left := a.waiting)}
     standing.divide(waits)
+    return standing
 
+
+def compare(taker: Taker, pool: int) -> None:
+    """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
+    books, terms = taker.books, taker.books.terms
+    if not taker.ways.of and not any(asked.waiting for asked in books.wanting):  # nobody takes anything
+        return
+    standing = divided(taker, pool)
     public_grace = within(terms.settings.public_pool_grace)
 
     def source(leaf: int) -> Source:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import fits, times, total
-from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
+from fairhold.kernels.vectors import add, fits, less, times, total
+from fairhold.ledger.pools import OWN, PUBLIC, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.content import is_within, parcels_for, room_in
 from fairhold.rules.pools.loads import Loads, workload
@@ -50,15 +50,22 @@ class Placing:
         self, books: PoolBooks, pool: int, limits: Limits, hosts: list[Machine], preference: int | None = None
     ) -> None:
         self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
-        able = [host for host in hosts if not host.is_closed]
-        self.hosts = [host for host in able if any(self._is_here(parcel) for parcel in host.parcels)]
-        self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
+        self._free = books.free if pool == PUBLIC else None
+        if self._free is not None:
+            self.hosts = self._free.hosts
+        else:
+            able = [host for host in hosts if not host.is_closed]
+            self.hosts = [host for host in able if any(self._is_here(parcel) for parcel in host.parcels)]
+        here = self.hosts if books.holding else ()
+        holding = [host for host in books.holding if host in here]
+        self._keeps = {asked for host in holding for parcel in host.parcels for asked in parcel.kept}
         self._kinds: dict[PendingRequest, _Kind] = {}
         self._alike: dict[object, _Kind] = {}
         self._failed: set[tuple[int, Vector]] = set()
         self._idle: Vector | None = None
-        """All that is idle at this level, None = it is to be added up; those of a leaf: hosts on which it has some."""
+        """All that is idle at this level, maybe with what is held; None = it is to be added up."""
         self._hosts_of: dict[int, list[Machine]] = {}
+        """Leaf → hosts on which it has some of its own."""
         self._able_for: dict[Vector, list[int]] = {}
         """Size of a unit → places of hosts on which one would have room if all were for it, see `_able`."""
         self._is_exclusive = are_alone(books)
@@ -159,6 +166,8 @@ class Placing:
 
         They stay the same, as what is placed here only shrinks that, or gives back what it took.
         """
+        if self._free is not None:
+            return self._free.able(unit)
         found = self._able_for.get(unit)
         if found is None:
             found = self._able_for[unit] = [at for at, most in enumerate(self._most) if fits(unit, most)]
@@ -224,6 +233,8 @@ class Placing:
         """Whether all that is idle would be enough for so many units, were it on one host."""
         if asked in self._keeps:
             return True
+        if self._idle is None and self._free is not None:
+            self._idle = self._free.room
         if self._idle is None:
             idle = (each.idle for host in self.hosts for each in host.parcels if self._is_here(each))
             self._idle = total(idle, self.books.terms.dimensions)
@@ -272,9 +283,13 @@ class Placing:
         return [total(parts, self.books.terms.dimensions) for parts in rooms]
 
     def _put_on(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Unit:
-        _ = self._most  # as it is before
+        if self._free is None:
+            _ = self._most  # as it is before
         held = kept_for(asked, host, len(asked.unit)) if (asked, host) in self.books.keeps else ()
-        unit, self._idle = place(self.books, asked, host, self.pool, parcels), None
+        is_held = any(asked in parcel.kept for parcel in parcels)
+        unit = place(self.books, asked, host, self.pool, parcels)
+        if self._idle is not None:
+            self._idle = None if is_held else less(self._idle, asked.unit)
         if held and held != kept_for(asked, host, len(asked.unit)):
             self.books.sure.add(unit)
         if self._loads is not None:
@@ -293,4 +308,5 @@ class Placing:
             self._loads.change(unit.host, unit.asked.unit, -1)
         remove(unit)
         self.books.sure.discard(unit)
-        self._idle = None
+        if self._idle is not None:
+            self._idle = add(self._idle, unit.asked.unit)

@@ -36,6 +36,7 @@ class Standing:
     moved  : row → the same as moved: what is under notice is gone, what is on its way is there
     held   : request → units that it has in the pool; holders: leaf → its requests that have any
     waiting : request → units that count as waiting in it
+    is_divided : whether demands and quotas have been worked out
     """
 
     def __init__(self, books: PoolBooks, pool: int, *, with_lent: bool = False) -> None:
@@ -54,6 +55,7 @@ class Standing:
         self.held: dict[PendingRequest, int] = {}
         self.holders: dict[int, list[PendingRequest]] = {}
         self.waiting: Mapping[PendingRequest, int] = {}
+        self.is_divided = False
         self._wanted: dict[int, int] = {}
         """Row → its demand in common parts if there were no share limits; _demand: the same under them."""
         self._demand: dict[int, int] = {}
@@ -138,7 +140,7 @@ class Standing:
                 wanted[row] = wanted.get(row, 0) + want
                 if row == pool or not terms.ratio[row]:  # who takes no part is no need of those above
                     break
-        self.waiting, self._wanted = waiting, wanted
+        self.is_divided, self.waiting, self._wanted = True, waiting, wanted
         self._demand = limited(self, wanted, waiting)
         self._shares = None
         for name in ("wanted", "demand", "quota"):

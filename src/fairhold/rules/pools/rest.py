@@ -20,4 +20,4 @@ def is_at_rest(books: PoolBooks, *, are_queues: bool) -> bool:
         terms = books.terms
         if terms.limit or any(each.reserved for own in terms.own.values() for each in own):
             return False
-    return not any(asked.count > len(asked.units) and asked.waiting for asked in books.asked.values())
+    return not any(asked.waiting for asked in books.wanting)

@@ -12,7 +12,7 @@ from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import entries_of, lend_up
 from fairhold.rules.pools.leaving import give_up, keep_limits
-from fairhold.rules.pools.levels import compare, take_lent_back, take_own
+from fairhold.rules.pools.levels import compare, divided, take_lent_back, take_own
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.reservations import Ways, limits_as_moved
 from fairhold.rules.pools.superfluous import spare_superfluous
@@ -40,7 +40,7 @@ class Sweeps:
     pools     : rows with a private pool, in the order in which they are looked at
     placed    : units in the order of placing
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
-    standings : pool → how it is used, as for reclaim
+    taker     : what took units back in pools, None = none are looked at
     ways      : what is on its way to whom
     rounds    : times that the sweeps were gone through; is_settled: whether the last of them left all as it was
     """
@@ -51,9 +51,19 @@ class Sweeps:
     placed: list[Unit] = field(default_factory=list)
     noticed: list[Unit] = field(default_factory=list)
     withdrawn: list[Unit] = field(default_factory=list)
-    standings: dict[int, Standing] = field(default_factory=dict)
+    taker: Taker | None = None
     rounds: int = 0
     is_settled: bool = True
+
+    @property
+    def standings(self) -> dict[int, Standing]:
+        """Pool → how it is used, as for reclaim; worked out when it is asked for where nobody wanted any."""
+        if self.taker is None:
+            return {}
+        for pool in [*self.pools, PUBLIC]:
+            if not self.taker.standing(pool).is_divided:
+                divided(self.taker, pool)
+        return self.taker.standings
 
     def stop_at_bound(self) -> None:
         """Something is still open after so many rounds: what is decided holds, and another cycle is due."""
@@ -65,7 +75,7 @@ def private_pools(books: PoolBooks) -> list[int]:
     """Rows with a private pool, the deepest first, then in plan order (S2.8)."""
     terms = books.terms
     rows = {*books.hosts_of}
-    if len(terms.tree.children[PUBLIC]) < len(terms.above) - 1:  # there is more than one level
+    if terms.own and len(terms.tree.children[PUBLIC]) < len(terms.above) - 1:  # there is more than one level
         rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
     return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
 
@@ -82,7 +92,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         is_filled = any(not _fill(found, limits, early) for _ in range(MOST_ROUNDS))
         ways.fill_again(limits_as_moved(books, ways))
         held, taker = ways.held(), Taker(books, ways, found.noticed)
-        found.standings = taker.standings
+        found.taker = taker
         for unit in all_on_reserved(books):
             give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
@@ -119,7 +129,7 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     """
     books, before = found.books, len(found.placed)
     early.forget()
-    for host in books.hosts:
+    for host in books.hosts if books.hosts_of else ():
         for parcel in host.parcels:
             parcel.level = parcel.owner
     if _fill_levels(found, limits, early):
@@ -135,7 +145,7 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
 
 def waits_any_gang(books: PoolBooks) -> bool:
     """Whether a gang waits for units; one that was to stop whole, and stays, does again."""
-    return any(asked.min_count and asked.waiting for asked in books.asked.values())
+    return any(asked.min_count and asked.waiting for asked in books.wanting)
 
 
 def _owners(books: PoolBooks) -> list[int]:
@@ -239,7 +249,7 @@ class _Early:
 def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:
     """What a gang wants beyond its minimum may stand where the whole of it did not fit: on what stayed at its level."""
     books = found.books
-    while any(asked.model.min_count and early.waits(asked) for asked in books.asked.values()):
+    while any(asked.model.min_count and early.waits(asked) for asked in books.wanting):
         before = len(found.placed)
         for leaf in _owners(books):
             mine = {

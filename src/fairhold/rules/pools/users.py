@@ -17,6 +17,8 @@ def share_rooms(books: PoolBooks) -> None:
     What no host could take, a gang that can never start, and one whose minimum does not fit into what is left, has none
     of it; who says no user is bound by nothing.
     """
+    if min(books.terms.user_limit) >= UNLIMITED:
+        return
     limited = [leaf for leaf in books.terms.leaves if books.terms.user_limit[leaf] < UNLIMITED]
     hosts = kinds_of_hosts(books) if limited else []
     for leaf in limited:
@@ -26,6 +28,7 @@ def share_rooms(books: PoolBooks) -> None:
                 mine.setdefault(asked.model.user, []).append(asked)
         for line in mine.values():
             _share_room(line, books.terms.user_limit[leaf], hosts)
+            books.bounded += line
 
 
 def _share_room(line: list[PendingRequest], limit: int, hosts: list[Machine]) -> None:

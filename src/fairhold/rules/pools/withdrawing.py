@@ -121,6 +121,8 @@ def _means(notice: Notice) -> tuple[PendingRequest | None, int, bool]:
 
 def all_on_reserved(books: PoolBooks) -> list[Unit]:
     """Units that stand on what is reserved for others, host by host."""
+    if not any(entry.reserved for own in books.terms.own.values() for entry in own):
+        return []
     hosts = [host for host in books.hosts if any(entry.reserved for each in host.parcels for _, entry in each.chain)]
     return [unit for host in hosts for unit in host.units if stands_on_reserved(books, unit)]
 

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.ledger.pools import PendingRequest, PoolBooks
-    from fairhold.ledger.queues import QueueTerms
-    from fairhold.rules.queues.request_classes import Crowds
+    from fairhold.ledger.queues import Queues
 
 
 class Gates(Limits):
@@ -21,14 +20,15 @@ class Gates(Limits):
     What is on its way to a request counts, too, so that nobody else fills the room that it needs.
     """
 
-    def __init__(self, books: PoolBooks, terms: QueueTerms, crowds: Crowds) -> None:
-        self._queues = terms
+    def __init__(self, books: PoolBooks, queues: Queues) -> None:
+        """queues: as the cycle began."""
+        self._queues = queues.terms
         self._on_way: dict[PendingRequest, int] = {}
-        self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
+        self._fixed = tuple(each[:] for each in queues.fixed_before)
         super().__init__(books, (), ())
-        self.is_bound |= not all(map(is_preemptible, crowds.kinds))
-        for asked in crowds.alone if self.is_bound else ():
-            self.add(asked, asked.held)
+        self.is_bound |= queues.has_fixed
+        for row in self.used:
+            self.used[row] = [held[row] - more[row] for held, more in zip(queues.before, queues.stated, strict=True)]
 
     def add(self, asked: PendingRequest, units: int) -> None:
         """Units of a request came, or went where the number is negative."""

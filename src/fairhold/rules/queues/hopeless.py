@@ -28,10 +28,6 @@ def is_hopeless(
     tried: set[object] = set()
     if books.restraint.most is not None or any(queues.terms.delay) or queues.terms.settings.consolidation:
         return False
-    lowest: dict[int, int] = {}
-    for each in crowds.alone:
-        if each.units:
-            lowest[each.leaf] = min(each.model.priority, lowest.get(each.leaf, each.model.priority))
     for asked in crowds.kinds:
         if asked.count <= len(asked.units) or not (units := wants(asked)):
             continue
@@ -43,6 +39,6 @@ def is_hopeless(
         tried.add(kind)
         if may_reclaim(queues, asked.leaf, amounts_of(asked.unit, units)) is None:
             return False
-        if lowest.get(asked.leaf, asked.model.priority) < asked.model.priority:
+        if any(each.units and each.model.priority < asked.model.priority for each in books.by_leaf[asked.leaf]):
             return False
     return True

@@ -57,7 +57,7 @@ class Reclaimer(Taking):
         super().__init__(books, queues, ways, noticed, {} if compared is None else compared)
         self._crowds = crowds
         self._failed: set[object] = set()
-        self._candidates = Candidates(queues, crowds.alone)
+        self._candidates = Candidates(queues, books.by_leaf)
 
     def run(self) -> None:
         """First between queues, then inside them, in the serving order, until nobody takes any more."""

@@ -8,6 +8,7 @@ nothing changes, all of them get nothing where one of them did.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from typing import TYPE_CHECKING
 
 from fairhold.units import UNLIMITED
@@ -26,26 +27,31 @@ class Crowd:
     units : that they ask for together
     """
 
-    __slots__ = ("_alone", "line", "units")
+    __slots__ = ("_classes", "line", "units")
 
-    def __init__(self, alone: dict[PendingRequest, None]) -> None:
+    def __init__(self, classes: Crowds) -> None:
         self.line: list[PendingRequest] = []
         self.units = 0
-        self._alone = alone
+        self._classes = classes
 
     def leave(self, at: int) -> None:
         """One gets something, or something is on its way to it: it stands alone from now on."""
-        asked = self.line.pop(at)
-        self.units -= asked.count
-        self._alone[asked] = None
+        self._classes.stand_alone(self.line[at])
 
 
 class Crowds:
-    """All requests of some books: `alone` are those that are in no crowd; of: what is the same in a crowd → it."""
+    """All requests of some books: `alone` are those that are in no crowd; of: what is the same in a crowd → it.
+
+    left : those who have left a crowd since they were sorted
+    """
 
     def __init__(self) -> None:
         self.alone: dict[PendingRequest, None] = {}
         self.of: dict[object, Crowd] = {}
+        self.left: list[PendingRequest] = []
+        self._where: dict[PendingRequest, tuple[Crowd, int]] = {}
+        """Request in a crowd → which, and the units by which it counts there."""
+        self._wanting: dict[PendingRequest, None] = {}
 
     @property
     def all(self) -> Iterable[Crowd]:
@@ -53,35 +59,62 @@ class Crowds:
         return self.of.values()
 
     @property
-    def kinds(self) -> list[PendingRequest]:
-        """All that are alone, and one of every crowd."""
-        return [*self.alone, *(crowd.line[0] for crowd in self.all if crowd.line)]
-
-    @property
     def waiting(self) -> list[PendingRequest]:
         """Those alone that want more than they hold, and may."""
-        return [asked for asked in self.alone if asked.count > len(asked.units) and asked.waiting]
+        return [asked for asked in self._wanting if asked in self.alone and asked.waiting]
+
+    @property
+    def kinds(self) -> list[PendingRequest]:
+        """Those alone that wanted more when the cycle began, and one of every crowd."""
+        alone = [asked for asked in self._wanting if asked in self.alone]
+        return alone + [crowd.line[0] for crowd in self.all if crowd.line]
+
+    def sort(self, books: PoolBooks, requests: Iterable[PendingRequest]) -> None:
+        """Put requests where they belong as books are now; those that are not in them are nowhere."""
+        self.left.clear()
+        self._wanting = books.wanting
+        takers = {asked for asked, _ in books.keeps}
+        for unit in books.told:
+            if unit.notice is not None and unit.notice.taker is not None:
+                takers.add(unit.notice.taker)
+        for asked in requests:
+            self._drop(asked)
+            if books.asked.get(asked.model.id) is not asked:
+                continue
+            is_alone = asked.units or asked.away or asked.siting is not None or asked.most < UNLIMITED
+            if is_alone or not asked.count or asked in takers:
+                self.alone[asked] = None
+            else:
+                self._put(asked)
+
+    def stand_alone(self, asked: PendingRequest) -> None:
+        """A request leaves its crowd."""
+        self._drop(asked)
+        self.alone[asked] = None
+        self.left.append(asked)
+
+    def _put(self, asked: PendingRequest) -> None:
+        kind = kind_of(asked.model)
+        crowd = self.of.get(kind)
+        if crowd is None:
+            crowd = self.of[kind] = Crowd(self)
+        insort(crowd.line, asked, key=_age)
+        crowd.units += asked.count
+        self._where[asked] = crowd, asked.count
+
+    def _drop(self, asked: PendingRequest) -> None:
+        self.alone.pop(asked, None)
+        where = self._where.pop(asked, None)
+        if where is not None:
+            crowd, units = where
+            del crowd.line[bisect_left(crowd.line, _age(asked), key=_age)]
+            crowd.units -= units
 
 
 def gather(books: PoolBooks) -> Crowds:
     """The requests of books as they were opened."""
     found = Crowds()
-    alone, of = found.alone, found.of
-    takers = {asked for asked, _ in books.keeps}
-    takers.update(unit.notice.taker for unit in books.told if unit.notice is not None and unit.notice.taker is not None)
-    for asked in books.asked.values():
-        is_alone = asked.units or asked.away or asked.siting is not None or asked.most < UNLIMITED or not asked.count
-        if is_alone or asked in takers:
-            alone[asked] = None
-            continue
-        kind = kind_of(asked.model)
-        crowd = of.get(kind)
-        if crowd is None:
-            crowd = of[kind] = Crowd(alone)
-        crowd.line.append(asked)
-        crowd.units += asked.count
-    for crowd in of.values():
-        crowd.line.sort(key=_age)
+    found.sort(books, books.asked.values())
     return found
 
 
@@ -90,5 +123,5 @@ def kind_of(model: Request) -> object:
     return model.consumer, model.unit, model.min_count, model.priority, model.preemptible
 
 
-def _age(asked: PendingRequest) -> tuple[int, str, int]:
-    return asked.model.submitted, asked.model.id, asked.place
+def _age(asked: PendingRequest) -> tuple[int, str]:
+    return asked.model.submitted, asked.model.id

@@ -28,18 +28,19 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
     ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
     ways.read(is_told=True)
     found = Sweeps(books, ways, [])
-    told = [unit for unit in books.units() if unit.notice is not None] if books.told else []
-    let_stay(found, [unit for unit in told if unit.notice is not None and unit.notice.taker is None])
+    nobodys = {unit for unit in books.told if unit.notice is not None and unit.notice.taker is None}
+    hosts = sorted({unit.host for unit in nobodys}, key=lambda host: host.place)
+    let_stay(found, [unit for host in hosts for unit in host.units if unit in nobodys])
     stay(found)
     compared: dict[Unit, Compared] = {}
-    gates = Gates(books, queues.terms, crowds)
+    gates = Gates(books, queues)
     gates.expect(_beside_moves(ways))
     found.placed += grant_held(books, ways, gates)
     for found.rounds in range(1, MOST_ROUNDS + 1):
         is_moved, is_released = bool(ways.of), True
         gates.expect(_beside_moves(ways))
         while is_released:
-            stand(books, queues, ways, found.noticed, crowds.alone)
+            stand(queues, ways, found.placed, found.noticed)
             placed = serve(books, queues, ways, gates, crowds)
             found.placed += placed
             is_any, is_released = withdraw(found)
@@ -47,7 +48,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
             is_released |= gates.expect(_beside_moves(ways))
             is_moved |= bool(placed) or is_any
         if is_moved:
-            stand(books, queues, ways, found.noticed, crowds.alone)
+            stand(queues, ways, found.placed, found.noticed)
         Reclaimer(books, queues, ways, found.noticed, crowds, compared).run()
         is_unplaced = forget_unplaced(found.placed, gates)
         is_open = any([*withdraw(found), stay(found), is_unplaced])

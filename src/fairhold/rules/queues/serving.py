@@ -165,6 +165,8 @@ def _push(line: list[Entry], crowd: Crowd, at: int) -> None:
 def _has_room(books: PoolBooks, waiting: list[PendingRequest]) -> bool:
     """Whether a unit of anybody who waits fits on something idle, or held for it; else nothing can be placed."""
     tried: set[tuple[Vector, Siting | None]] = set()
+    if books.free is not None:
+        return any(map(books.free.able, {asked.unit for asked in waiting}))
     open_ = [host for host in books.hosts if not host.is_closed]
     kept = {asked for host in open_ for parcel in host.parcels for asked in parcel.kept}
     for asked in waiting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from math import inf, lcm
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from fairhold.rules.queues.dividing import Correction, Siblings, divide
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from fairhold.ledger.queues import Amount, QueueTerms
 
@@ -28,25 +29,79 @@ def fair_shares(
     requested : by row, what is held and waited for
     usage     : row → decayed history as a part of the cluster's capacity
     """
-    if terms.settings.division == "kai":
-        return _as_kai(terms, at, total, requested, usage)
-    share: list[Amount] = [0] * len(terms.above)
-    share[ROOT] = total
-    wanted = usable(terms, at, requested)
-    divided = below(terms, at, total, wanted, usage)
-    children = terms.children
-    open_ = [ROOT] if children[ROOT] else []
-    while open_:
-        parent = open_.pop()
-        rows = children[parent]
-        mine = share[parent]
-        assert isinstance(mine, int)
-        siblings, correction = divided(parent, mine)
-        for row, units in zip(rows, divide(mine, terms.steps[at], siblings, correction), strict=True):
-            share[row] = units
-            if children[row]:
-                open_.append(row)
-    return share
+    return FairShares(terms).divide(at, total, requested, usage, ())
+
+
+class FairShares:
+    """Fair shares of all resources from cycle to cycle: only among siblings who have changed is divided again."""
+
+    def __init__(self, terms: QueueTerms) -> None:
+        self._terms = terms
+        self._known: dict[int, tuple[int, Mapping[int, Fraction], list[int], list[Amount]]] = {}
+        """Place of a resource → its total, usage, what rows can use, and their shares, as of before."""
+
+    def divide(
+        self, at: int, total: int, requested: Sequence[int], usage: Mapping[int, Fraction], rows: Collection[int]
+    ) -> list[Amount]:
+        """As `fair_shares`; rows: those of which another amount is requested than before."""
+        terms, known = self._terms, self._known.get(at)
+        if terms.settings.division == "kai":
+            return _as_kai(terms, at, total, requested, usage)
+        if known is None or known[:2] != (total, usage):
+            wanted = usable(terms, at, requested)
+            share: list[Amount] = [0] * len(terms.above)
+            changed = {row for row, children in enumerate(terms.children) if children}
+        else:
+            wanted, share = known[2], known[3][:]
+            changed = use_again(terms, at, requested, wanted, rows)
+        share[ROOT] = total
+        self._divide(at, total, usage, wanted, share, changed)
+        self._known[at] = total, usage, wanted, share
+        return share
+
+    def _divide(  # noqa: PLR0917 - what is divided
+        self,
+        at: int,
+        total: int,
+        usage: Mapping[int, Fraction],
+        wanted: Sequence[int],
+        share: list[Amount],
+        changed: set[int],
+    ) -> None:
+        """Divide again what those have of whose children one can use another amount, and whoever gets another share."""
+        terms = self._terms
+        divided = below(terms, at, total, wanted, usage) if changed else None
+        open_ = list(changed)
+        heapify(open_)
+        while open_ and divided is not None:
+            parent = heappop(open_)  # children stand after their parents
+            mine = share[parent]
+            assert isinstance(mine, int)
+            siblings, correction = divided(parent, mine)
+            for row, units in zip(
+                terms.children[parent], divide(mine, terms.steps[at], siblings, correction), strict=True
+            ):
+                if share[row] != units:
+                    share[row] = units
+                    if terms.children[row] and row not in changed:
+                        changed.add(row)
+                        heappush(open_, row)
+
+
+def use_again(
+    terms: QueueTerms, at: int, requested: Sequence[int], wanted: list[int], rows: Collection[int]
+) -> set[int]:
+    """Put right what rows can use where another amount is requested; parents with a child that can use another one."""
+    limit, changed = terms.limit[at], set[int]()
+    for row in sorted(rows, reverse=True):
+        children = terms.children[row]
+        most = sum(map(wanted.__getitem__, children)) if children else requested[row]
+        found = min(limit[row], most)
+        if found != wanted[row]:
+            wanted[row] = found
+            if row != ROOT:
+                changed.add(terms.above[row][1])
+    return changed
 
 
 def below(

@@ -204,33 +204,16 @@ class Taking:
             each.look_again(touched)
 
 
-def stand(
-    books: PoolBooks,
-    queues: Queues,
-    ways: Ways,
-    noticed: Iterable[Unit] | None = None,
-    holders: Iterable[PendingRequest] | None = None,
-) -> None:
-    """Count anew what queues hold: what is under notice is gone, what is on its way is there.
+def stand(queues: Queues, ways: Ways, placed: Iterable[Unit], noticed: Iterable[Unit]) -> None:
+    """What queues hold: what this cycle has placed counts, what is under notice is gone, what is on its way is there.
 
-    noticed : units that this cycle told, None = any may be
-    holders : requests that may hold something, or have something on its way, None = any may
+    placed, noticed : units that this cycle has placed, and told
     """
-    queues.clear()
-    gone = Counter([unit.asked for unit in books.under_notice(books.units() if noticed is None else noticed)])
-    sums: dict[object, int] = {}
-    first: dict[object, PendingRequest] = {}
-    for asked in books.asked.values() if holders is None else holders:
-        units = len(asked.units) + asked.away
-        if asked in gone:
-            units -= gone[asked]
-        if asked in ways.of:
-            units += ways.units(asked)
-        if units:
-            alike = asked.leaf, asked.unit, asked.model.preemptible, asked.model.priority
-            if alike in sums:
-                sums[alike] += units
-            else:
-                sums[alike], first[alike] = units, asked
-    for kind, units in sums.items():
-        queues.add(first[kind], units)
+    queues.begin()
+    units = Counter([unit.asked for unit in placed if unit in unit.asked.units])
+    units.subtract([unit.asked for unit in ways.books.under_notice(noticed)])
+    for asked in ways.of:
+        units[asked] += ways.units(asked)
+    for asked, number in units.items():
+        if number:
+            queues.add(asked, number)

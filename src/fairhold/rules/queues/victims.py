@@ -11,7 +11,7 @@ from fairhold.ledger.queues import is_preemptible
 from fairhold.rules.queues.queue_metrics import weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.ledger.pools import Machine, PendingRequest, Unit
     from fairhold.ledger.queues import Queues
@@ -67,21 +67,21 @@ def longer_than(runtime: int) -> int:
 class Candidates:
     """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
 
-    def __init__(self, queues: Queues, holders: Iterable[PendingRequest]) -> None:
+    def __init__(self, queues: Queues, by_leaf: Mapping[int, Sequence[PendingRequest]]) -> None:
         """Begin.
 
-        holders : requests that may hold something
+        by_leaf : leaf → requests that may hold something
         """
         self._queues = queues
         self.terms = queues.terms
-        self._holders = holders
+        self._by_leaf = by_leaf
         self._lines: dict[int, list[PendingRequest]] = {}
         self._begin: dict[int, int] = {}
 
     def _line(self, leaf: int) -> list[PendingRequest]:
         """Requests of a queue that hold something that may be taken, those that give first before the others."""
         if leaf not in self._lines:
-            mine = [each for each in self._holders if each.leaf == leaf and each.units and is_preemptible(each)]
+            mine = [each for each in self._by_leaf[leaf] if each.units and is_preemptible(each)]
             self._lines[leaf] = sorted(mine, key=giving_key)
             self._begin[leaf] = 0
         return self._lines[leaf]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.queued.open import count_all
+from fairhold.cycle.queued.open import count_all, count_moved
 from fairhold.ledger.queues import amounts_of
 from fairhold.model.vector import amount
 from fairhold.rules.queues.reclaiming import Reclaimer
 from fairhold.rules.queues.request_classes import gather
 from fairhold.rules.queues.serving import Turns, next_units
-from fairhold.rules.queues.taking import stand
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -35,8 +33,7 @@ class Asking:
         stood = inquiry.cycle.stood
         assert stood is not None, "an entry of fair_share tells how its queues stood"
         self.inquiry, self.stood = inquiry, stood
-        self.now: Queues = replace(stood, held=(), fixed=())
-        stand(inquiry.books, self.now, inquiry.ways)
+        self.now: Queues = count_moved(inquiry.books, stood, inquiry.ways)
         self.used = count_all(inquiry.books, stood)
         for asked in inquiry.books.asked.values():
             self.used.add(asked, inquiry.ways.units(asked))

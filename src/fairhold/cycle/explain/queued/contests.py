@@ -263,7 +263,7 @@ def own_queue(asking: Asking, asked: PendingRequest) -> Document | None:
     None = there are none.
     """
     leaf, mine = asked.leaf, asked.model.priority
-    candidates = Candidates(asking.now, asking.inquiry.books.by_leaf[leaf])
+    candidates = Candidates(asking.now, asking.inquiry.books.by_leaf)
     pieces = candidates.inside(leaf, lambda other: other.model.priority < mine)
     sure, runtime = asking.inquiry.books.sure, asking.terms.preempt_min_runtime[leaf]
     ends = [unit.started + (max(runtime, SECOND) if unit in sure else runtime) for piece in pieces for unit in piece]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cycle.queued.open import usage_of
+from fairhold.cycle.queued.queue_ledger import usage_of
 from fairhold.rules.queues.dividing import divide, fill, surplus
 from fairhold.rules.queues.shares import below, usable
 

@@ -50,7 +50,7 @@ def next_cycle(core: Core) -> VectorCycle:
     """The cycle of vectors that would run now; it is not applied."""
     kept = _kept(core)
     if _CYCLE not in kept:
-        kept[_CYCLE] = run_vectors(core.orchestrator)
+        kept[_CYCLE] = run_vectors(core.cluster, core.orchestrator.now)
     found: VectorCycle = kept[_CYCLE]
     return found
 

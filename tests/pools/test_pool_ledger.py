@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cycle.pooled.keeping import Kept
 from fairhold.cycle.pooled.open import open_settled
+from fairhold.cycle.pooled.pool_ledger import PoolLedger
 from tests.orchestrator.vector_storm import PLAN, VectorStorm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from fairhold.cycle.pooled.open import Opening
+    from fairhold.cycle.pooled.pool_ledger import News
     from fairhold.ledger.pools import Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import State
+    from fairhold.model.state import Request, State
 
 OWNED: dict[str, Any] = PLAN["policies"][0]  # type: ignore[index]
 QUEUES = {
@@ -71,8 +74,9 @@ def seen(books: PoolBooks) -> object:
         ],
         "asked": [
             (name, nouns[each], *_asked(each), [units[unit] for unit in each.units])
-            for name, each in books.asked.items()
+            for name, each in sorted(books.asked.items(), key=lambda pair: pair[1].place)
         ],
+        "wanting": sorted(nouns[each] for each in books.wanting),
         "by_leaf": {leaf: [nouns[each] for each in line] for leaf, line in books.by_leaf.items()},
         "keeps": [(asked.model.id, host.name, units) for (asked, host), units in books.keeps.items()],
         "hosts_of": {row: [host.name for host in hosts] for row, hosts in books.hosts_of.items()},
@@ -122,24 +126,29 @@ class Compared:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.hosts = self.left = self.rests = 0
-        whole = Kept.open
+        whole = PoolLedger.open
 
-        def opened(
-            kept: Kept, plan: Plan, entry: PolicyEntry, state: State, behind: Mapping[str, int] | None = None
-        ) -> PoolBooks:
-            before = {id(parcel) for parcel in _parcels(kept)}
-            books = whole(kept, plan, entry, state, behind)
-            assert seen(books) == seen(open_settled(plan, entry, state)[0])
+        def opened(ledger: PoolLedger, plan: Plan, entry: PolicyEntry, state: State, news: News) -> Opening:
+            before = {id(parcel) for parcel in _parcels(ledger)}
+            found = whole(ledger, plan, entry, state, news)
+            books = found.books
+            in_front = replace(news.whole(), requests=_those_in(books, news.whole()))
+            assert seen(books) == seen(open_settled(plan, entry, in_front)[0].books)
             self.hosts += len(books.hosts)
-            self.rests += kept.opened is not None and kept.opened.rests
+            self.rests += ledger.is_at_rest
             self.left += sum(id(host.parcels[0]) in before for host in books.hosts)
-            return books
+            return found
 
-        patch.setattr(Kept, "open", opened)
+        patch.setattr(PoolLedger, "open", opened)
 
 
-def _parcels(kept: Kept) -> Iterable[Parcel]:
-    return [parcel for host in kept.opened.books.hosts for parcel in host.parcels] if kept.opened else []
+def _those_in(books: PoolBooks, state: State) -> tuple[Request, ...]:
+    return tuple(each for each in state.requests if each.id in books.asked)
+
+
+def _parcels(ledger: PoolLedger) -> Iterable[Parcel]:
+    books = ledger.books
+    return [parcel for host in books.hosts for parcel in host.parcels] if books else []
 
 
 @pytest.mark.parametrize("entry", range(len(ENTRIES)))

@@ -1,0 +1,213 @@
+"""The books of vectors of a live cluster, which go on from cycle to cycle: only what was touched is opened again.
+
+How a host is opened follows from its parcels and from what is said of the units that stand on it, in their order. Where
+both are as they were, the host is as it was opened before, if the cycle since then left no unit there and holds nothing
+there: what is idle of a parcel, held of it and used of it is always the whole of it, so that it is idle again what was.
+So the books are those that `open_settled` opens of the whole state, but for numbers of which only the order counts, and
+for requests that stand behind many of their like (`front`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.front import Front
+from fairhold.cycle.pooled.open import Opening, kind_of, open_anew, stand
+from fairhold.ledger.behind import Behind
+from fairhold.ledger.pools import PoolBooks, Unit
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairhold.ledger.pools import Machine
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.state import Allocation, Request, State
+    from fairhold.rules.pools.sweeps import Sweeps
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What was touched in a live cluster since the cycle before.
+
+    requests    : id → what is asked for now, None = nothing
+    allocations : number of an attempt → where its unit stands now, None = nowhere
+    place       : place of a request among all, by its id
+    whole       : the whole state, of which the books are where they have to be opened anew
+    """
+
+    requests: Mapping[str, Request | None]
+    allocations: Mapping[int, Allocation | None]
+    place: Callable[[str], int]
+    whole: Callable[[], State]
+
+
+class PoolLedger:
+    """The books of one policy entry as a cycle has left them."""
+
+    def __init__(self) -> None:
+        self._opened: Opening | None = None
+        self._sweeps: Sweeps | None = None
+        self._front: Front | None = None
+        self._reserved: set[str] = set()
+
+    @property
+    def books(self) -> PoolBooks | None:
+        """As they are now; None = none have been opened."""
+        return None if self._opened is None else self._opened.books
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether everybody owns what it did as long as hosts are the same."""
+        return self._opened is not None and self._opened.rests
+
+    def open(self, plan: Plan, entry: PolicyEntry, state: State, news: News) -> Opening:
+        """The books of the next cycle; nobody reads those of the one before any more.
+
+        state : without its requests and allocations
+        """
+        opened, sweeps, front = self._opened, self._sweeps, self._front
+        self._opened = self._sweeps = self._front = None
+        reserved = _reserved_in(state)
+        dirty = None
+        if opened is not None and sweeps is not None and front is not None:
+            touched = dict.fromkeys(self._reserved ^ reserved)
+            dirty = _renew(opened, sweeps, front, plan, entry, state, news, touched)
+            if dirty is not None:
+                front.sort(opened.books, touched, reserved)
+                asked = opened.books.asked
+                opened.uncounted |= dict.fromkeys([asked[name] for name in touched if name in asked] + front.gone)
+        if opened is None or front is None or dirty is None:
+            opened, front = _open_anew(plan, entry, news, reserved)
+        self._reserved = reserved
+        return self._stand(opened, front, state, dirty)
+
+    def open_all(self) -> Opening:
+        """The same, with everybody who stands behind others, for a cycle for which the front was not enough."""
+        opened, sweeps, front = self._opened, self._sweeps, self._front
+        assert opened is not None
+        assert sweeps is not None
+        assert front is not None
+        nothing = News({}, {}, front.place, lambda: opened.state)
+        dirty = _renew(opened, sweeps, front, opened.plan, opened.entry, opened.state, nothing, {})
+        assert dirty is not None
+        front.show_all(opened.books)
+        self._stand(opened, front, opened.state, dirty)
+        opened.books.behind = Behind()
+        return opened
+
+    def swept(self, sweeps: Sweeps) -> None:
+        """The cycle is over."""
+        self._sweeps = sweeps
+
+    def _stand(self, opened: Opening, front: Front, state: State, dirty: dict[Machine, None] | None) -> Opening:
+        books = opened.books
+        books.behind = Behind({books.asked[name]: number for name, number in front.behind.items()})
+        stand(opened.plan, opened.entry, opened, state, dirty)
+        opened.uncounted |= dict.fromkeys(books.bounded)
+        opened.state = state
+        self._opened, self._front = opened, front
+        return opened
+
+
+def _open_anew(plan: Plan, entry: PolicyEntry, news: News, reserved: set[str]) -> tuple[Opening, Front]:
+    opened, front = open_anew(plan, entry, news.whole()), Front(plan, entry, news.place)
+    books = opened.books
+    books.is_brief = True
+    for name, asked in books.asked.items():
+        asked.place = news.place(name)
+    front.sort(books, list(books.asked), reserved)
+    return opened, front
+
+
+def _renew(  # noqa: PLR0917 - what books are of
+    opened: Opening,
+    sweeps: Sweeps,
+    front: Front,
+    plan: Plan,
+    entry: PolicyEntry,
+    state: State,
+    news: News,
+    touched: dict[str, None],
+) -> dict[Machine, None] | None:
+    """Let books be those of now but for who stands on what; hosts on which that is open.
+
+    touched : requests of which something is another, added to
+    None = they have to be opened anew.
+    """
+    old = opened.books
+    if plan is not opened.plan or entry is not opened.entry or old.away or not _are_same_hosts(opened.state, state):
+        return None
+    dirty: dict[Machine, None] = {}
+    for unit in sweeps.placed:
+        if unit in unit.asked.units:
+            del unit.asked.units[unit], unit.host.units[unit]
+        dirty[unit.host] = touched[unit.asked.model.id] = None
+    for unit in [*old.told, *sweeps.noticed]:
+        unit.notice = None
+    dirty.update(old.holding)
+    old.holding.clear()
+    for host in old.hosts if old.hosts_of else ():
+        for parcel in host.parcels:
+            parcel.level = parcel.owner
+    for asked in old.bounded:
+        asked.most, asked.never = UNLIMITED, None
+        opened.uncounted[asked] = None
+    same = old.terms, old.hosts, old.asked, old.by_leaf, old.host_of
+    books = PoolBooks(*same, state.now, is_brief=True, serial=old.serial, hosts_down=old.hosts_down)
+    books.wanting, books.holding = old.wanting, old.holding
+    if not front.read(books, news.requests) or not _units(opened, books, news.allocations, dirty, touched):
+        return None
+    touched.update(dict.fromkeys(news.requests))
+    for host in dirty:
+        host.taken = None
+    opened.books = books
+    return dirty
+
+
+def _are_same_hosts(before: State, now: State) -> bool:
+    is_same = before.hosts_down == now.hosts_down and before.hosts_closed == now.hosts_closed
+    return is_same and before.labels == now.labels
+
+
+def _reserved_in(state: State) -> set[str]:
+    """Requests for which something is held or on its way."""
+    found = {each.request for each in state.held}
+    found.update([request for request, _ in state.freed])
+    found.update([each.taker_request for each in state.notices])
+    return found
+
+
+def _units(
+    opened: Opening,
+    books: PoolBooks,
+    allocations: Mapping[int, Allocation | None],
+    dirty: dict[Machine, None],
+    touched: dict[str, None],
+) -> bool:
+    """Let the units be those of now, where they stand; False: something about them is new to these books."""
+    units, stated = opened.units, opened.stated
+    last = next(reversed(units), 0)
+    for number, said in allocations.items():
+        unit = units.get(number)
+        if said is None:
+            if unit is not None:
+                del units[number], unit.asked.units[unit], unit.host.units[unit], stated[unit]
+                dirty[unit.host] = touched[unit.asked.model.id] = None
+            continue
+        asked, host = books.asked.get(said.request), books.host_of.get(said.host)
+        if unit is None:
+            if asked is None:  # another entry's
+                continue
+            if host is None or number <= last:
+                return False
+            unit = units[number] = Unit(asked, host, said.started, books.next_serial(), 0)
+            asked.units[unit] = host.units[unit] = None
+            last = number
+        elif unit.asked is not asked:
+            return False
+        unit.said = said
+        stated[unit] = kind_of(opened.plan, said)
+        dirty[unit.host] = touched[unit.asked.model.id] = None
+    return True
