@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from fairhold.agent.order import Order
     from fairhold.agent.spool import Spool
 
-_SWEEP_AGAIN = 0.02
+_SWEEP_AGAIN, _LONGEST_PAUSE = 0.02, 1.0
+"""Seconds between two sweeps, each of which reads all of /proc: the first while they make a difference, doubled up to
+the second while they make none.
+"""
 _PIPE = 65536
 
 
@@ -33,15 +36,16 @@ class Held:
     supervisor, started : its supervisor's number and start; started is 0 for a child of this process
     command : number of its command once it is known to run, 0 = not yet
     exit    : its record, once it is over
+    left    : what the last sweep has seen of it, number of a process → its start; None = it was not swept
     """
 
-    __slots__ = ("attempt", "command", "exit", "is_lost", "started", "supervisor", "token")
+    __slots__ = ("attempt", "command", "exit", "left", "started", "supervisor", "token")
 
     def __init__(self, attempt: int, token: str, supervisor: int = 0, started: int = 0) -> None:
         self.attempt, self.token, self.supervisor, self.started = attempt, token, supervisor, started
         self.command = 0
         self.exit: dict[str, Any] | None = None
-        self.is_lost = False
+        self.left: dict[int, int] | None = None
 
 
 class Attempts:
@@ -70,7 +74,7 @@ class Attempts:
         self._supervisors: dict[int, int] = {}
         self._adopted: dict[int, int] = {}
         self._lost: dict[int, Held] = {}
-        self._sweep_at = float("inf")
+        self._sweep_at, self._pause = float("inf"), _SWEEP_AGAIN
         self._heard = b""
         self.held: dict[int, Held] = {}
         self.lease: float | None = None
@@ -216,14 +220,13 @@ class Attempts:
         """Kill what attempts without a supervisor have left behind, until nothing is seen; then settle them."""
         if instant < self._sweep_at:
             return
-        self._sweep_at = float("inf")
+        before = {attempt: held.left for attempt, held in self._lost.items()}
         for held in list(self._lost.values()):
-            try:
+            with suppress(OSError, SpoolError):  # of the file; once more
                 self._bury(held)
-            except (OSError, SpoolError):  # of the file; once more
-                self._sweep_at = instant + 1
-        if self._lost:
-            self._sweep_at = min(self._sweep_at, instant + _SWEEP_AGAIN)
+        is_same = before == {attempt: held.left for attempt, held in self._lost.items()}
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE) if is_same else _SWEEP_AGAIN
+        self._sweep_at = instant + self._pause if self._lost else float("inf")
 
     def _fork(self, order: Order, descriptor: int, group: str) -> int:
         is_inside = bool(group) and self._is_born_in
@@ -302,17 +305,24 @@ class Attempts:
         life = self._spool.read(held.attempt, stage, LIFE)
         if stage == "alive" and life.get("boot") != self._boot:
             record = exit_record("host_lost", "the host was restarted")
-        elif not sweep(held.token, life, group, self._alive()):
+        elif held.left != {} and self._sweep(held, life, group):
             return
-        elif stage == "order":
+        elif stage == "order" and not held.command:
             record = exit_record("refused", "the supervisor was lost before it started the command")
         else:
             record = exit_record("supervisor_lost", "its supervisor was killed or crashed")
         record["started"] = life.get("started", 0) or min(record["ended"], time.time_ns() // 1000)
-        self._settle(held, stage, record)
+        with suppress(FileNotFoundError):  # the spool is gone: nobody will ever read it there
+            self._settle(held, stage, record)
+        held.exit = record
         del self._lost[held.attempt]
         groups.remove(group)
         self._over(held.attempt, record)
+
+    def _sweep(self, held: Held, life: dict[str, Any], group: str) -> bool:
+        """Kill what is left of an attempt; whether anything was seen. Once nothing is, it need not be looked for."""
+        held.left = sweep(held.token, life, group, self._alive())
+        return bool(held.left)
 
     def _settle(self, held: Held, stage: str, record: dict[str, Any]) -> None:
         self._spool.settle(held.attempt, stage, record)

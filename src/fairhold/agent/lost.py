@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def sweep(token: str, life: dict[str, Any], group: str, supervisors: Collection[int]) -> bool:
-    """Kill all that belongs to an attempt without a supervisor; True where nothing of it was seen.
+def sweep(token: str, life: dict[str, Any], group: str, supervisors: Collection[int]) -> dict[int, int]:
+    """Kill all that belongs to an attempt without a supervisor; what was seen of it: number → start of a process.
 
     life        : what its supervisor has written of itself and its command, may be empty
     group       : the directory of its group, whether it is there or not
@@ -27,7 +27,7 @@ def sweep(token: str, life: dict[str, Any], group: str, supervisors: Collection[
     groups.kill(group)
     family = _family(token, life, group, supervisors)
     processes.send_all(family, signal.SIGKILL)
-    return not family
+    return family
 
 
 def _family(token: str, life: dict[str, Any], group: str, supervisors: Collection[int]) -> dict[int, int]:
