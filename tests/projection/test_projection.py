@@ -7,6 +7,7 @@ import pytest
 
 from fairhold.cycle import projection as projections
 from fairhold.cycle.document import run_cycle
+from fairhold.cli.plan_timeline import lost_text
 from fairhold.cycle.plan_timeline import Assumed, Compared, instants_of, over_time
 from fairhold.cycle.pooled.carrying import with_owned
 from fairhold.cycle.projection import course_of
@@ -57,7 +58,9 @@ COUNTS = state_of(demand={"/A": {"c": 10}, "/B": {"c": 10}}, allocated={"/A": {"
 def test_of_counts_it_is_told_who_gives_by_when_and_who_gets() -> None:
     owners: Document = {"/A": {"owned": 5}, "/B": {"owned": 5}}
     found = compared(plan_of(owners), plan_of({"/A": {"owned": 7}, "/B": {"owned": 3}}), COUNTS)
-    assert found["consumers"] == {"/B": {"stopped": [0, 2], "lost": [0, 60]}}  # held since now at least
+    assert found["consumers"] == {
+        "/B": {"stopped": [0, 2], "lost": [0, 60], "lost_of": [{}, {"slots": 60}]}  # held since now at least
+    }
     (row,) = found["stops"]
     assert (row["consumer"], row["units"], row["deadline"], row["for"], row["anyway"]) == (
         *("/B", 2, "2026-01-05T09:00:30Z"),
@@ -90,7 +93,7 @@ def test_lost_is_what_was_done_since_the_start_or_the_last_checkpoint() -> None:
         "2026-01-05T07:00:00Z": (1, 2 * 3600 + 30),
         "2026-01-05T08:30:00Z": (2, 2 * half),
     }
-    assert found["consumers"]["/B"] == {"stopped": [0, 3], "lost": [0, 7230 + 2 * half]}
+    assert (found["consumers"]["/B"]["stopped"], found["consumers"]["/B"]["lost"]) == ([0, 3], [0, 7230 + 2 * half])
     saved = compared(old, new, BUSY, checkpoint=600 * SECOND)
     assert {row["lost"] for row in saved["stops"]} == {30, 60}
     assert saved["assumes"][-1] == "a checkpoint every 600 s"
@@ -120,7 +123,8 @@ def test_coming_windows_are_told_and_equal_ones_folded() -> None:
     assert [len(span["at"]) for span in found["spans"]] == [1, 1, 7, 6]
     assert first["consumers"] == mornings["consumers"] == {"c": {"/A": {"slots": [5, 6]}, "/B": {"slots": [5, 4]}}}
     assert evening["consumers"] == evenings["consumers"] == {}
-    assert evenings["stops"]["/A"] == {"stopped": [3, 4], "lost": [3 * 36_000, 4 * 36_000]}
+    lost = [3 * 36_000, 4 * 36_000]
+    assert evenings["stops"]["/A"] == {"stopped": [3, 4], "lost": lost, "lost_of": [{"slots": each} for each in lost]}
     assert mornings["stops"]["/B"]["stopped"] == [3, 4]
     assert (mornings["day"], mornings["local"]) == ("Tue", "2026-01-06T08:00:00+00:00")
     assert first["in_force"] == [{"c": [0]}, {"c": [0]}]
@@ -218,6 +222,18 @@ def test_the_resource_of_which_the_largest_part_is_lost_comes_first() -> None:
     assert lost == {"gpu": 4 * 3630, "cpu": 16 * 3630}
     assert [*lost] == ["gpu", "cpu"]  # as much of each; there are fewer GPUs
     assert found["alone"]["units"] == 4
+    assert found["resources"] == [{"resource": "gpu", "unit": ""}, {"resource": "cpu", "unit": ""}]
+    assert [row["lost_of"] for row in found["stops"]] == [lost]
+    assert [values["lost_of"] for values in found["consumers"].values()] == [[{}, lost]]
+
+
+def test_lost_work_is_shown_in_what_is_lost_first() -> None:
+    memory, gpu = {"resource": "memory", "unit": "GiB"}, {"resource": "gpu", "unit": ""}
+    both = [{"gpu": 3600, "memory": 36_000}, {"gpu": 9000}]
+    assert lost_text(both, [gpu, memory]) == "1.00 -> 2.50 gpu-hours"
+    assert lost_text([{"memory": "5400.5"}], [gpu, memory]) == "1.50 GiB-hours of memory"
+    assert lost_text([{"slots": 36}, {"slots": 36}], [{"resource": "slots", "unit": ""}]) == "0.01 slot-hours"
+    assert lost_text([{}, {}], [gpu, memory]) is None
 
 
 def test_a_course_of_too_many_cycles_says_how_far_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

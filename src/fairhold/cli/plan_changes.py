@@ -7,12 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.keeping import kept_lines, nothing_stopped, waits_text
+from fairhold.cli.plan_timeline import hours_word, lost_text
 from fairhold.cli.table import table
 from fairhold.cli.values import change_text, settings_table
 from fairhold.model.hostnames import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 Document = dict[str, Any]
 Clock = Callable[[str], str | None]
@@ -61,17 +62,18 @@ def _stopped(summary: Document, coming: Document | None, clock: Clock) -> str:
     if not alone["units"]:
         return "Nothing more is stopped than without it" if coming["stops"] else nothing_stopped(summary)
     what = _count(alone["units"], "unit") if alone["tasks"] is None else _count(alone["tasks"], "task")
-    return f"{what} stopped by {clock(alone['by'])}{_lost(alone['lost'])}"
+    return f"{what} stopped by {clock(alone['by'])}{_lost(coming)}"
 
 
-def _lost(lost: Document) -> str:
+def _lost(coming: Document) -> str:
     """What of the resource of which the most is lost: `, 0.1 gpu-hours lost`."""
-    name, amount = next(iter(lost.items()), ("", 0))
-    if not amount:
+    lost = coming["alone"]["lost"]
+    first = next((each for each in coming["resources"] if each["resource"] in lost), None)
+    if first is None:
         return ", no work lost"
-    hours = Fraction(str(amount)) / _HOUR
+    hours = Fraction(str(lost[first["resource"]])) / _HOUR
     said = f"{float(hours):.1f}" if hours >= Fraction(1, 10) else f"{float(hours):.2f}"
-    return f", {'less than 0.01' if said == '0.00' else said} {'slot' if name == 'slots' else name}-hours lost"
+    return f", {'less than 0.01' if said == '0.00' else said} {hours_word(first)} lost"
 
 
 def brief_text(
@@ -88,7 +90,7 @@ def brief_text(
     if coming:
         alone = [row | {"units": row["units"] - row["anyway"]} for row in coming["stops"]]
         stops = [row for row in alone if row["units"]]
-        texts += [f"Stopped by the new plan alone:\n{_moves(stops, clock)}"] if stops else []
+        texts += [f"Stopped by the new plan alone:\n{_moves(stops, clock, coming['resources'])}"] if stops else []
         texts += _over_time(coming, clock)
     elif reclaims["added"]:
         texts.append(f"Reclaimed by the new plan:\n{_moves(reclaims['added'], clock)}")
@@ -118,12 +120,24 @@ def _over_time(coming: Document, clock: Clock) -> Iterator[str]:
     sums = coming["consumers"].values()
     was, will = (sum(each["stopped"][side] for each in sums) for side in (0, 1))
     if will - was != coming["alone"]["units"]:
-        lost = [f"{sum(each['lost'][side] for each in sums) / _HOUR:.2f}" for side in (0, 1)]
-        yield f"Until {clock(coming['until'])}: {was} -> {will} units stopped, {' -> '.join(lost)} unit-hours lost"
+        lost = lost_text([_sum(each["lost_of"][side] for each in sums) for side in (0, 1)], coming["resources"])
+        yield f"Until {clock(coming['until'])}: {was} -> {will} units stopped, {lost or 'no work'} lost"
 
 
-def _moves(rows: list[Document], clock: Clock) -> str:
-    """Rows of units that go, one for each consumer, taker and reason; hosts and requests folded."""
+def _sum(lost: Iterable[Document]) -> Document:
+    """Amounts of several, by resource."""
+    found: dict[str, Fraction] = {}
+    for each in lost:
+        for name, amount in each.items():
+            found[name] = found.get(name, Fraction(0)) + Fraction(str(amount))
+    return found
+
+
+def _moves(rows: list[Document], clock: Clock, resources: Sequence[Document] = ()) -> str:
+    """Rows of units that go, one for each consumer, taker and reason; hosts and requests folded.
+
+    resources : those of which work is lost
+    """
     together: dict[tuple[object, ...], list[Document]] = {}
     for row in rows:
         key = tuple(row.get(name) for name in ("consumer", "resource_group", "for", "reason"))
@@ -139,13 +153,13 @@ def _moves(rows: list[Document], clock: Clock) -> str:
             sum(row["units"] for row in mine),
             clock(max(row["deadline"] for row in mine)),
             *key[2:],
-            *([f"{sum(row['lost'] for row in mine) / _HOUR:.2f}"] if is_lost else []),
+            *([lost_text([_sum(row["lost_of"] for row in mine)], resources)] if is_lost else []),
         ]
         for key, mine in list(together.items())[:_MOST]
     ]
     more = len(together) - _MOST
     rest = f"\nand {more} rows more; --full shows all" if more > 0 else ""
-    return table((*head, "units", "by", "for", "reason", *(["lost unit-hours"] if is_lost else [])), cells) + rest
+    return table((*head, "units", "by", "for", "reason", *(["lost"] if is_lost else [])), cells) + rest
 
 
 def _few(names: list[str]) -> str | None:

@@ -67,9 +67,10 @@ def over_time(
     instants : those that the courses were asked for
     moved    : old path → new path of consumers that the new plan calls otherwise
 
-    Returns {"until", "assumes", "consumers": {path: {"stopped", "lost"}, each [old, new]}, "stops": tasks that hold
-    units now and lose them under the new plan, "alone": what of them the new plan alone stops, in all, "waits": path of
-    a leaf → unit-seconds that it waits longer, "spans": the time between two switches and what is different in it}.
+    Returns {"until", "assumes", "resources": those of which work is lost, "consumers": {path: {"stopped", "lost",
+    "lost_of"}, each [old, new]}, "stops": tasks that hold units now and lose them under the new plan, "alone": what of
+    them the new plan alone stops, in all, "waits": path of a leaf → unit-seconds that it waits longer, "spans": what is
+    different in the time between two switches}. `lost` is in unit-seconds, `lost_of` in those of each resource.
     Equal spans are told once, with all their beginnings. The most lost work comes first.
     """
     return _Comparing(old, new, instants, moved or {}, assumed or Assumed()).document()
@@ -89,6 +90,7 @@ class _Comparing:
             [self._renamed(each) for each in old.course.stops if each.at < self.until],
             [each for each in new.course.stops if each.at < self.until],
         ]
+        self.resources = self._resources()
 
     def document(self) -> Document:
         """See `over_time`."""
@@ -96,6 +98,7 @@ class _Comparing:
             "until": format_instant(self.until),
             "assumes": [NO_DEMAND, self.assumed.runs]
             + ([f"a checkpoint every {self.assumed.checkpoint // SECOND} s"] if self.assumed.checkpoint else []),
+            "resources": [{"resource": name, "unit": unit} for name, unit in self.resources.items()],
             "consumers": self._sums(*self.stops),
             "stops": self._rows(),
             "alone": self._alone(),
@@ -112,14 +115,47 @@ class _Comparing:
     def _lost(self, stops: Iterable[Stopped]) -> int:
         return sum(self.assumed.lost(each, self.begin) for each in stops)
 
+    def _lost_amounts(self, stops: Iterable[Stopped]) -> Counter[str]:
+        """The same by resource, in base units times microseconds."""
+        found: Counter[str] = Counter()
+        for each in stops:
+            lost = self.assumed.lost(each, self.begin)
+            for name, amount in each.unit or ((SLOTS, 1),):
+                found[name] += lost * amount
+        return found
+
+    def _lost_of(self, stops: Iterable[Stopped], side: int) -> Document:
+        """The same in declared units times seconds, under the old plan (0) or the new one (1)."""
+        found, bases = self._lost_amounts(stops), self.bases[side]
+        return {
+            name: number(Fraction(found[name], bases.get(name, 1) * SECOND)) for name in self.resources if found[name]
+        }
+
+    def _resources(self) -> dict[str, str]:
+        """Resources of which work is lost, and what they are counted in.
+
+        First the one of which the most is lost for what there is of it, or the scarcest.
+        """
+        sides = [*zip(map(_has, (self.old.plan, self.new.plan)), map(self._lost_amounts, self.stops), strict=True)]
+        units = {each.name: each.unit for plan in (self.old.plan, self.new.plan) for each in plan.resources}
+        has, bases = sides[1][0], self.bases[1]
+
+        def weight(name: str) -> tuple[Fraction, Fraction]:
+            part = sum((Fraction(lost[name], there[name] or 1) for there, lost in sides), Fraction(0))
+            return -part, Fraction(has[name], bases.get(name, 1))
+
+        names = sorted((name for name in (SLOTS, *units) if any(lost[name] for _, lost in sides)), key=weight)
+        return {name: units.get(name, "") for name in names}
+
     def _sums(self, before: Sequence[Stopped], after: Sequence[Stopped]) -> Document:
-        """Path → units that are stopped, and unit-seconds that are lost, of everybody who loses any."""
+        """Path → units that are stopped, and what is lost, of everybody who loses any."""
         found: Document = {}
         for path in dict.fromkeys(each.consumer for each in (*after, *before)):
             sides = [[each for each in side if each.consumer == path] for side in (before, after)]
             found[path] = {
                 "stopped": [sum(each.units for each in side) for side in sides],
                 "lost": [self._lost(side) // SECOND for side in sides],
+                "lost_of": [self._lost_of(side, at) for at, side in enumerate(sides)],
             }
         return dict(sorted(found.items(), key=_weight))
 
@@ -132,6 +168,7 @@ class _Comparing:
             if each.is_now:
                 anyway[_who(each)] += each.units
         rows: dict[Hashable, Document] = {}
+        stops: dict[Hashable, list[Stopped]] = {}
         for each in self.stops[1]:
             if not each.is_now:
                 continue
@@ -142,6 +179,9 @@ class _Comparing:
             row["units"] += each.units
             row["anyway"] += also
             row["lost"] += self.assumed.lost(each, self.begin)
+            stops.setdefault(key, []).append(each)
+        for group, row in rows.items():
+            row["lost_of"] = self._lost_of(stops[group], 1)
         found = sorted(
             rows.values(),
             key=lambda row: (row["anyway"] >= row["units"], -row["lost"], row["deadline"], str(list(row.values()))),
@@ -153,32 +193,24 @@ class _Comparing:
     def _alone(self) -> Document:
         """What is held now and the new plan alone stops: tasks, units, the latest stop, and what is lost of what.
 
-        Of resources first the one of which the most is lost for what there is of it, or the scarcest. Tasks are null of
-        a state file.
+        Tasks are null of a state file.
         """
         anyway: Counter[Hashable] = Counter()
         for each in self.stops[0]:
             if each.is_now:
                 anyway[_who(each)] += each.units
-        units, tasks, last, lost = 0, 0, 0, Counter[str]()
+        alone: list[Stopped] = []
         stops = [each for each in self.stops[1] if each.is_now]
         for each in stops:
             also = min(each.units, anyway[_who(each)])
             anyway[_who(each)] -= also
             if also < each.units:
-                alone = each._replace(units=each.units - also)
-                units, tasks, last = units + alone.units, tasks + 1, max(last, each.deadline)
-                for name, amount in each.unit or ((SLOTS, 1),):
-                    lost[name] += self.assumed.lost(alone, self.begin) * amount
-        has, bases = _has(self.new.plan), self.bases[1]
-        names = sorted(
-            lost, key=lambda name: (Fraction(-lost[name], has[name] or 1), Fraction(has[name], bases.get(name, 1)))
-        )
+                alone.append(each._replace(units=each.units - also))
         return {
-            "units": units,
-            "tasks": tasks if all(each.attempt for each in stops) else None,
-            "by": format_instant(last) if units else None,
-            "lost": {name: number(Fraction(lost[name], bases.get(name, 1) * SECOND)) for name in names},
+            "units": sum(each.units for each in alone),
+            "tasks": len(alone) if all(each.attempt for each in stops) else None,
+            "by": format_instant(max(each.deadline for each in alone)) if alone else None,
+            "lost": self._lost_of(alone, 1),
         }
 
     def _waits(self) -> dict[str, int]:
