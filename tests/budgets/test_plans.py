@@ -39,6 +39,7 @@ def text_of(policy: str = "hybrid", **stated: Any) -> str:
         ({"budget": DAY | {"hours": 1}}, "unknown-key", "budget.hours", "did you mean `unit_hours`?"),
         ({"user_limit": 0}, "out-of-range", "/A.user_limit", "write a number from 1"),
         ({"max_run_time": 0}, "out-of-range", "/A.max_run_time", "write `none` for no limit"),
+        ({"max_run_time": "0s"}, "out-of-range", "/A.max_run_time", "write `none` for no limit"),
         ({"max_run_time": 60}, "duration", "/A.max_run_time", "write `60s` for seconds"),
     ],
 )

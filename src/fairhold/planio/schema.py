@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 KINDS = ("plan", "state", "jobs")
 _NONE: Json = {"enum": ["none", None]}
+_ZERO: Json = {"anyOf": [{"const": 0}, {"pattern": "^(0+(\\.0+)?(d|h|m|s|ms))+$"}]}
+"""A duration that lasts no time, however it is written."""
 _NAMED = {"type": "object", "propertyNames": {"$ref": "#/$defs/name"}}
 
 
@@ -82,7 +84,7 @@ def _form(setting: Setting) -> Json:
     elif setting.has_none:
         form = {"anyOf": [form, _NONE]}
     is_above_0 = setting.kind is Kind.DURATION and setting.zero is not None
-    return {"description": setting.description} | form | ({"not": {"const": 0}} if is_above_0 else {})
+    return {"description": setting.description} | form | ({"not": _ZERO} if is_above_0 else {})
 
 
 def _bounded(setting: Setting) -> Json:

@@ -103,6 +103,7 @@ MAX_RUN_TIME = Setting(
     Kind.DURATION,
     "How long an attempt may run.",
     field="max_run_time",
+    least=1,
     has_none=True,
     none=0,
     zero=("0 seconds leaves no attempt any time to run", "write `none` for no limit"),
