@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from fairhold.cli.plan_timeline import lost_text
 from fairhold.cycle import projection as projections
 from fairhold.cycle.document import run_cycle
-from fairhold.cli.plan_timeline import lost_text
 from fairhold.cycle.plan_timeline import Assumed, Compared, instants_of, over_time
 from fairhold.cycle.pooled.carrying import with_owned
 from fairhold.cycle.projection import course_of

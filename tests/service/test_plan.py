@@ -83,7 +83,11 @@ def test_over_time_is_told_what_is_stopped_and_lost(bank: Bank) -> None:
     assert all({"request", "task", "attempt", "deadline", "lost", "anyway"} <= row.keys() for row in coming["stops"])
     dry = put(bank, less, query="?dry_run=1", next="1h")["diff"]["over_time"]
     assert dry["consumers"].keys() == coming["consumers"].keys()
-    assert "over_time" not in put(bank, less)["diff"]
+    done = put(bank, less, query="?over_time=1", next="1h")
+    assert done["version"] == bank.get("/plan")["version"] == 2
+    assert done["diff"]["over_time"]["consumers"].keys() == coming["consumers"].keys()
+    assert done["diff"]["over_time"]["alone"]["units"] == dry["alone"]["units"] > 0
+    assert "over_time" not in put(bank, PLAN, '"2"')["diff"]
 
 
 def test_check_reports_and_never_fails(bank: Bank) -> None:

@@ -333,15 +333,16 @@ class AsyncClient:
         ahead: Span = None,
         checkpoint: Span = None,
         dry_run: bool = False,
+        over_time: bool = False,
     ) -> Document:
         """Put a plan in force, whole or not at all.
 
         for_ : how long, after which the one before comes back; None = for good
         seen : version that the change was made from: refused where another is in force; None = the one in force
-        was, ahead, checkpoint : as in `diff_plan`; over time is looked in a dry run alone
+        was, ahead, checkpoint : as in `diff_plan`; over time is looked in a dry run, and where `over_time` asks
         """
         body = typed.plan_body(text, comment, was, for_, ahead, checkpoint)
-        return await self._run(ask.apply_plan(body, seen, is_dry=dry_run))
+        return await self._run(ask.apply_plan(body, seen, is_dry=dry_run, over_time=over_time))
 
     async def revert_plan(
         self,

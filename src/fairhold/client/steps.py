@@ -217,16 +217,19 @@ def diff_plan(
     return (yield from ask(request("POST", "plan", "diff", body=body, is_safe=True)))
 
 
-def apply_plan(body: Document, seen: int | None = None, *, is_dry: bool = False) -> Steps[Document]:
+def apply_plan(
+    body: Document, seen: int | None = None, *, is_dry: bool = False, over_time: bool = False
+) -> Steps[Document]:
     """Put a plan in force.
 
     body : `text`, and `comment`, `was`, `for`, `next`, `checkpoint`
     seen : version that the change was made from; None = the one in force now
+    over_time : whether the answer says what becomes of the work over time; that of a dry run always does
     """
     if seen is None:
         seen = (yield from plan())["version"]
     head = {"If-Match": f'"{seen}"'}
-    query = {"dry_run": 1 if is_dry else None}
+    query = {"dry_run": 1 if is_dry else None, "over_time": 1 if over_time and not is_dry else None}
     return (yield from ask(request("PUT", "plan", query=query, body=body, headers=head, is_safe=is_dry)))
 
 

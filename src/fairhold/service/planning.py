@@ -120,12 +120,23 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -
         obstacles, left = error.faults, standing.without(error.jobs)
         found = effect_of(standing, plan, moved, look.ahead, left=left)
     if look.is_played:
-        assumed = Assumed(checkpoint=look.checkpoint)
-        found["over_time"] = effect_over_time(standing, plan, moved, look.ahead, left=left, assumed=assumed)
+        found["over_time"] = _over_time(standing, plan, moved, look, left)
     if obstacles:
         found["in_the_way"] = [fault_document(fault) for fault in obstacles]
     told = [*warnings, *hosts_told(standing, plan)]
     return Effect(plan, moved, [fault_document(fault) for fault in told], found)
+
+
+def work_over_time(frozen: Frozen, effect: Effect, look: Look) -> Document:
+    """What becomes of the work under a plan that nothing keeps from being in force, as it stood before."""
+    return _over_time(frozen.standing(), effect.plan, effect.moved, look)
+
+
+def _over_time(
+    standing: Standing, plan: Plan, moved: Mapping[str, str], look: Look, left: Standing | None = None
+) -> Document:
+    assumed = Assumed(checkpoint=look.checkpoint)
+    return effect_over_time(standing, plan, moved, look.ahead, left=left, assumed=assumed)
 
 
 def state_now(frozen: Frozen) -> Document:

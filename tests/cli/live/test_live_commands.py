@@ -311,6 +311,7 @@ def test_the_plan_is_shown_compared_applied_and_reverted(fake: Fake, tmp_path: P
     assert len(fake.plans) == 1
     args = ["--comment", "why", "--for", "2h", "--was", "/Research/New=/Research"]
     assert fairhold("plan", "apply", str(file), *args).stdout.endswith("\nplan 2 is in force\n")
+    assert [method for method, *_ in fake.asked].count("PUT") == 2  # the dry run above, and one that says it all
     assert {name: fake.asked[-1][2][name] for name in ("comment", "for", "was")} == {
         "comment": "why",
         "for": "2h",

@@ -83,10 +83,7 @@ def apply_plan(service: str, path: Path, body: Document, seen: int | None, shown
     """
     path, text = _read(path)
     of_file, asked = _OfFile(path), {"text": text, **body}
-    before = of_file.run(service, steps.apply_plan(asked, seen, is_dry=True)) if not (is_dry or shown.as_json) else None
-    found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=is_dry))
-    if before is not None:  # only before it is in force is it known what it does over time
-        found["diff"] = before["diff"]
+    found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=is_dry, over_time=True))
     _say_applied(found, str(path), shown, is_dry=is_dry)
 
 

@@ -22,11 +22,16 @@ from fairhold.service.planning import (
     plan_document,
     plan_effect,
     plan_head,
+    work_over_time,
 )
 from fairhold.service.problems import refused
 
 router = APIRouter(prefix="/plan", tags=["plan"], route_class=ReadingRoute)
 DryRun = Annotated[bool, Query(description="Only say what would happen.")]
+OverTime = Annotated[
+    bool,
+    Query(description="Also say what becomes of the work over time, as a dry run does; the plan is in force first."),
+]
 IfMatch = Annotated[str | None, Header(description='`"VERSION"` of the plan that the change was made from.')]
 
 
@@ -114,12 +119,13 @@ async def apply(
     *,
     if_match: IfMatch = None,
     dry_run: DryRun = False,
+    over_time: OverTime = False,
 ) -> Response:
     """Put another plan in force, whole or not at all."""
     check_plan(body.text, service.settings.limits)
     look = Look(body.next, body.checkpoint or 0, is_played=dry_run)
     wanted = Wanted(body.text, caller.user, body.comment, _seen(if_match), body.was, look, body.for_ or 0)
-    return await _apply(service, wanted, is_dry=dry_run)
+    return await _apply(service, wanted, is_dry=dry_run, with_time=over_time)
 
 
 @router.post("/revert", response_model=answers.Applied, responses=_ETAG)
@@ -137,13 +143,15 @@ async def revert(
     return await _apply(service, wanted, is_dry=dry_run)
 
 
-async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
+async def _apply(service: Service, wanted: Wanted, *, is_dry: bool, with_time: bool = False) -> Response:
     frozen = await frozen_of(service)
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
         raise refused("plan-changed", what, "read the plan in force and make the change again")
     effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.look)
     version = wanted.seen if is_dry else await service.write(lambda core: wanted.put_in_force(core, effect))
+    if with_time and not is_dry:  # told after it is in force: a large cluster takes long to look at
+        effect.diff["over_time"] = await service.work_out(work_over_time, frozen, effect, wanted.look)
     return _answer({"version": version, "warnings": effect.warnings, "diff": effect.diff}, version)
 
 
