@@ -301,6 +301,13 @@ def test_a_directory_that_is_gone_is_told(tmp_path: Path) -> None:
     assert fairhold(*file, exits=1).stderr.startswith("/proc/x: the state directory cannot be made: ")
 
 
+@pytest.mark.parametrize(("unit", "is_warned"), [("gpu=0.5", True), ("cpu=0.5,gpu=2.0", False), ("cpu=1", False)])
+def test_who_asks_for_a_part_of_a_gpu_is_told_that_it_has_no_number(fake: Fake, unit: str, is_warned: bool) -> None:  # noqa: FBT001
+    done = fairhold("submit", "/Research", "--unit", unit, "--", "true")
+    assert ("warning: gpu=0.5: who asks for a part of a GPU" in done.stderr) is is_warned
+    assert len(fake.jobs) == 1
+
+
 def test_the_plan_is_shown_compared_applied_and_reverted(fake: Fake, tmp_path: Path) -> None:
     assert fairhold("plan", "show").stdout == PLAN
     file = tmp_path / "plan.yaml"

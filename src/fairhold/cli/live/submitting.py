@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import Connection, connect
@@ -15,7 +16,7 @@ from fairhold.client import steps
 from fairhold.client.errors import ConnectionLost, Refused
 from fairhold.client.terms import after_rows, job_terms, new_key, own_environment
 from fairhold.errors import Fault, InputError, UsageError, printable
-from fairhold.runtime.outlet import complain
+from fairhold.runtime.outlet import complain, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,8 @@ READABLE = "name a file that is there and that you may read"
 """How to mend an input of tasks that cannot be read."""
 _INTERRUPTED = 128 + 2
 _LARGEST_CODE = 255
+GPU = "gpu"
+"""The resource of which whole ones are handed out by number (R-LIVE-3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,18 @@ def _unit(text: str) -> dict[str, str] | None:
     names = [name for name, _, _ in pairs]
     if any(not (name and equals and amount) for name, equals, amount in pairs) or len(set(names)) < len(names):
         raise UsageError(f"--unit {printable(text)}: write each resource once with its amount, as cpu=4,memory=16")
-    return {name: amount for name, _, amount in pairs}
+    found = {name: amount for name, _, amount in pairs}
+    if GPU in found and _is_part(found[GPU]):
+        warn(f"gpu={found[GPU]}: who asks for a part of a GPU is given none by number, and may see all of its host")
+    return found
+
+
+def _is_part(amount: str) -> bool:
+    """Whether an amount is no whole number; what is no number is for the service to refuse."""
+    try:
+        return Fraction(amount).denominator > 1
+    except (ValueError, ZeroDivisionError):
+        return False
 
 
 def read_stdin(path: Path | None) -> bytes:
