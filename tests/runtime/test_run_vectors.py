@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from io import StringIO
 from random import Random
@@ -72,9 +73,11 @@ def test_units_are_lent_and_taken_back_and_the_record_says_from_what(
     said = capsys.readouterr().out
     assert "0.300s to give its unit back, for /Trading/Risk" in said
     rows = {line.split()[0]: line for line in said.splitlines() if line.startswith("/")}
-    assert rows["/Trading"].split()[1:9] == ["cpu", "2,", "gpu", "1", "0", "0", "0", "1"]
+    assert re.split("  +", rows["/Trading"])[1:7] == ["cpu 2, gpu 1", "0", "0", "0", "cpu 1, gpu 1", "0"]
+    assert re.split("  +", rows["/Research"])[4:7] == ["cpu 2, gpu 2", "0", "cpu 1, gpu 1"]
     assert "3 tasks finished, 0 failed" in said
-    assert "at most 2 units borrowed and 1 lent at once; 1 unit reclaimed, 1 attempt stopped and run again" in said
+    totals = "at most cpu 2, gpu 2 borrowed at once; cpu 1, gpu 1 reclaimed, 1 attempt stopped and run again"
+    assert totals in said
 
     outputs = {path.name: path.read_text().split() for path in case.output.glob("*/*.out")}
     assert sorted(outputs[f"{task}.1.out"] for task in (0, 1) if (case.output / "lent").exists()) == [["0"], ["1"]]
@@ -143,10 +146,17 @@ def test_the_table_says_what_is_owned_of_resources() -> None:
     tally = Tally(house.live)
     house.take(JobSubmitted("j", "/Research", "", 3, unit=(("cpu", "1"), ("gpu", "1"))))
     view = TableView(house.live, tally, "x")
-    with StringIO() as text:
-        Console(file=text, width=100).print(view._table())
-        lines = [line.split() for line in text.getvalue().splitlines()]
+    shown = []
+    for width in (140, 80):
+        view._console = Console(file=StringIO(), width=width)
+        with StringIO() as text:
+            Console(file=text, width=width).print(view._table())
+            shown.append([re.split("  +", line.strip()) for line in text.getvalue().splitlines()])
     view.close()
-    assert lines[2][:7] == ["Trading", "cpu", "2,", "gpu", "1", "·", "·"]
-    assert lines[4][:7] == ["Research", "·", "2", "2", "·", "·", "1"]
-    assert [dict(tally.lending("").lent), sum(tally.lending("").borrowed.values())] == [{1: 1}, 2]
+    wide, narrow = shown
+    one, two = "cpu 1, gpu 1", "cpu 2, gpu 2"
+    assert wide[2] == ["Trading", "cpu 2, gpu 1", "·", "·", one, "·", "·"]
+    assert wide[4] == ["Research", "·", two, two, "·", "·", one, "██"]
+    assert narrow[0][-1].endswith("; amounts are of gpu")
+    assert narrow[2] == ["Trading", "1", "·", "·", "1", "·", "·"]
+    assert narrow[4] == ["Research", "·", "2", "2", "·", "·", "1", "██"]

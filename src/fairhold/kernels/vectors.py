@@ -37,6 +37,11 @@ def common(one: Vector, other: Vector) -> Vector:
     return tuple(map(min, one, other))
 
 
+def largest(one: Vector, other: Vector) -> Vector:
+    """The larger amount, by resource."""
+    return tuple(map(max, one, other))
+
+
 def beyond(one: Vector, other: Vector) -> Vector:
     """What the one has more than the other, by resource; never negative."""
     return tuple([max(0, more) for more in map(sub, one, other)])

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.owned import owned_slots
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.cells import padded, width
 from fairhold.runtime.explaining_pools import why
+from fairhold.runtime.holdings import amounts_text, holdings_now
 from fairhold.runtime.loop import Ending
-from fairhold.runtime.unit_lending import owned_text
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from fairhold.ledger.books import Books
@@ -36,13 +37,18 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     jobs = orchestrator.jobs.values()
     paths = {group: books.rows.path for group, books in orchestrator.books.items()}
     had_tasks = {(job.resource_group, paths[job.resource_group](job.leaf)) for job in jobs}
-    shown = [leaf for key, leaf in tally.leaves.items() if key in had_tasks or leaf.peak_lent]
+    shown = [
+        leaf
+        for key, leaf in tally.leaves.items()
+        if key in had_tasks or leaf.peak_lent or any(leaf.amounts.get("lent", ()))
+    ]
     shown.sort(key=lambda leaf: _place(orchestrator.books[leaf.resource_group], leaf.path))
+    owned = holdings_now(orchestrator.cluster, orchestrator.now)["owned"] if POOLED in orchestrator.books else {}
     rows: list[tuple[str, ...]] = [_HEAD]
     for leaf in shown:
         books = orchestrator.books[leaf.resource_group]
         name = f"{leaf.path} ({books.rows.group.name})" if several else leaf.path
-        rows.append((name, *_cells(leaf, _owned(books, leaf.path))))
+        rows.append((name, *_cells(books, leaf, owned)))
     yield ""
     if shown:
         yield from _aligned(rows)
@@ -50,15 +56,24 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     if shown and others:
         yield f"({others} more without tasks)"
     finished, failed = sum(job.finished for job in jobs), sum(job.failed for job in jobs)
-    taken = sum(leaf.reclaimed for leaf in tally.leaves.values())
     stopped = sum(job.reclaimed for job in jobs)
-    noun = "unit" if POOLED in orchestrator.books else "slot"
-    yield (
-        f"{_counted(finished, 'task')} finished, {failed} failed in {elapsed / SECOND:.1f}s; "
-        f"at most {_counted(tally.peak_borrowed, noun)} borrowed and {tally.peak_lent} lent at once; "
-        f"{_counted(taken, noun)} reclaimed, {_counted(stopped, 'attempt')} stopped and run again"
-    )
+    ended = f"{_counted(finished, 'task')} finished, {failed} failed in {elapsed / SECOND:.1f}s"
+    totals = "; ".join((ended, *_totals(orchestrator, tally)))
+    yield f"{totals}, {_counted(stopped, 'attempt')} stopped and run again"
     yield f"output in {output}"
+
+
+def _totals(orchestrator: Orchestrator, tally: Tally) -> Iterator[str]:
+    """What was borrowed, lent and reclaimed: slots, and amounts of resources."""
+    if any(group != POOLED for group in orchestrator.books):
+        taken = sum(leaf.reclaimed for leaf in tally.leaves.values() if leaf.resource_group != POOLED)
+        yield f"at most {_counted(tally.peak_borrowed, 'slot')} borrowed and {tally.peak_lent} lent at once"
+        yield f"{_counted(taken, 'slot')} reclaimed"
+    if POOLED in orchestrator.books:
+        books = orchestrator.books[POOLED]
+        parts = (leaf.amounts["reclaimed"] for leaf in tally.leaves.values() if leaf.amounts)
+        yield f"at most {amounts_text(books, tally.units_borrowed)} borrowed at once"
+        yield f"{amounts_text(books, total(parts, len(tally.units_borrowed)))} reclaimed"
 
 
 def _place(books: Books, path: str) -> tuple[int, ...]:
@@ -76,17 +91,23 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _owned(books: Books, path: str) -> str:
-    """Whole slots, or amounts of resources, that a consumer owns now."""
-    if books.vectors is not None:
-        return owned_text(books, path) or "0"
-    return str(owned_slots(books.rows, books.slots)[books.rows.by_path[path]])
-
-
-def _cells(leaf: LeafTally, owned: str) -> tuple[str, ...]:
-    numbers = (owned, leaf.finished, leaf.failed, leaf.peak_borrowed, leaf.peak_lent, leaf.reclaimed)
+def _cells(books: Books, leaf: LeafTally, owned: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """Those of a row behind its name; owned: amounts of resources, by path."""
+    if books.vectors is None:
+        slots = owned_slots(books.rows, books.slots)[books.rows.by_path[leaf.path]]
+        has, *rest = (str(each) for each in (slots, leaf.peak_borrowed, leaf.peak_lent, leaf.reclaimed))
+    else:
+        rows = (owned[leaf.path], *(leaf.amounts[what] for what in ("borrowed", "lent", "reclaimed")))
+        has, *rest = (amounts_text(books, row) for row in rows)
     mean = leaf.waited / leaf.started if leaf.started else 0
-    return (*map(str, numbers), f"{mean / SECOND:.2f}s", f"{leaf.longest_wait / SECOND:.2f}s")
+    return (
+        has,
+        str(leaf.finished),
+        str(leaf.failed),
+        *rest,
+        f"{mean / SECOND:.2f}s",
+        f"{leaf.longest_wait / SECOND:.2f}s",
+    )
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -12,15 +12,19 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from fairhold.kernels.vectors import add
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.owned import owned_slots
+from fairhold.runtime.holdings import amounts_text, holdings_now
 from fairhold.runtime.lines import line_of
 from fairhold.runtime.outlet import silence
-from fairhold.runtime.unit_lending import owned_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairhold.ledger.books import Books
     from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.runtime.holdings import Columns
     from fairhold.runtime.tally import News, Tally
 
 LEAST_WIDTH = 40
@@ -37,7 +41,8 @@ _FRAME = 6
 class TableView:
     """Draws one row a consumer, again and again in its place; failures are lines above it (see `loop.View`).
 
-    What a parent shows is the sum of its leaves, but for what it owns.
+    Slots are counted: what a parent shows is the sum of its leaves, but for what it owns. Of resources of hosts there
+    are amounts, as `top` shows them: of all where there is room for every column, else of the one that bars show.
     """
 
     pace = 0.25
@@ -97,10 +102,16 @@ class TableView:
             self._live.stop()
 
     def _table(self) -> Table:
-        rows = [row for group in self._orchestrator.books for row in self._rows(group)]
-        shown = rows[: max(1, self._console.height - _FRAME)]
-        name, columns, bar = _fitting(shown, self._console.width)
-        table = Table(title=self._heading(), title_justify="left", box=None, padding=(0, _GAP, 0, 0))
+        rows, of = self._all_rows(), ""
+        most = max(1, self._console.height - _FRAME)
+        name, columns, bar = _fitting(rows[:most], self._console.width)
+        if POOLED in self._orchestrator.books and not (bar and len(columns) == len(_COLUMNS)):
+            of = _of_bars(self._orchestrator.books[POOLED])
+            rows = self._all_rows(of)
+            name, columns, bar = _fitting(rows[:most], self._console.width)
+        shown = rows[:most]
+        heading = self._heading().append(f"; amounts are of {of}" if of else "")
+        table = Table(title=heading, title_justify="left", box=None, padding=(0, _GAP, 0, 0))
         table.add_column("consumer", no_wrap=True, overflow="ellipsis", width=name)
         for column in columns:
             table.add_column(_COLUMNS[column], justify="right", no_wrap=True)
@@ -121,11 +132,50 @@ class TableView:
         counts = f"{running} running, {waiting} waiting, {over} ended" + (f", {failed} failed" if failed else "")
         return Text(f"{self._title}  {counts}", style="bold")
 
+    def _all_rows(self, only: str = "") -> list[_Row]:
+        """Those of all groups; only: the one resource of which there are amounts, empty = all."""
+        found: list[_Row] = []
+        for group, books in self._orchestrator.books.items():
+            if len(self._orchestrator.books) > 1:
+                found.append(_Row(Text(books.rows.group.name, style="italic"), ("",) * len(_COLUMNS), None))
+            found += self._unit_rows(books, only) if group == POOLED else self._rows(group)
+        return found
+
+    def _unit_rows(self, books: Books, only: str) -> Iterator[_Row]:
+        """Amounts of resources; bars show one, of all that is held of it."""
+        columns = holdings_now(self._orchestrator.cluster, self._orchestrator.now)
+        columns["reclaimed"] = self._reclaimed(books)
+        resources = [each.name for each in books.rows.source.resources]
+        bar = resources.index(_of_bars(books))
+        base = books.rows.source.resources[bar].base
+        for row in books.rows.tree.path[1:]:
+            path = books.rows.path(row)
+            vectors = [columns["allocated" if name == "held" else name][path] for name in _COLUMNS]
+            if only:
+                vectors = [[amount if at == bar else 0 for at, amount in enumerate(vector)] for vector in vectors]
+            texts = (amounts_text(books, vector).removeprefix(f"{only} " if only else "") for vector in vectors)
+            sizes = (columns[name][where][bar] for name, where in (
+                ("allocated", path), ("borrowed", path), ("reclaiming", path), ("allocated", "/")
+            ))  # fmt: skip
+            held, loans, noticed, everything = (-(-size // base) for size in sizes)
+            parts = (held - loans, loans, noticed, everything) if books.rows.is_leaf(row) else None
+            yield _Row(_name_of(path), tuple("·" if text == "0" else text for text in texts), parts)
+
+    def _reclaimed(self, books: Books) -> Columns:
+        """Path → what was taken back of it and of those below it."""
+        tree = books.rows.source.tree
+        found = {path: (0,) * len(books.rows.source.resources) for path in tree.paths}
+        for row in range(len(tree) - 1, 0, -1):
+            path = tree.paths[row]
+            leaf = self._tally.leaves.get((POOLED, path))
+            found[path] = add(found[path], leaf.amounts["reclaimed"]) if leaf else found[path]
+            above = tree.paths[tree.parent[row]]
+            found[above] = add(found[above], found[path])
+        return {path: [*vector] for path, vector in found.items()}
+
     def _rows(self, group: str) -> Iterator[_Row]:
         books = self._orchestrator.books[group]
         rows, slots = books.rows, books.slots
-        if books.vectors is not None:  # of units there is no number: the bars show all that are held
-            slots = sum(books.held[leaf] for leaf in rows.leaves)
         borrowed, lent = self._tally.lending(group)
         columns = [[0] * len(rows) for _ in range(6)]
         for row in lent:
@@ -138,17 +188,28 @@ class TableView:
         for row in range(len(rows) - 1, 0, -1):
             for column in columns:
                 column[rows.tree.parent[row]] += column[row]
-        if len(self._orchestrator.books) > 1:
-            yield _Row(Text(rows.group.name, style="italic"), ("",) * len(_COLUMNS), None)
         owned_of = owned_slots(rows, slots)
         for row in rows.tree.path[1:]:
             held, loans, lends, taken, waiting, noticed = (column[row] for column in columns)
-            path = rows.path(row)
-            name = "  " * (path.count("/") - 1) + path.rpartition("/")[2]
-            owned = owned_of[row] if books.vectors is None else owned_text(books, path)
-            numbers = (owned, held, loans, lends, taken, waiting)
+            numbers = (owned_of[row], held, loans, lends, taken, waiting)
             texts = tuple(str(number) if number else "·" for number in numbers)
-            yield _Row(Text(name), texts, (held - loans, loans, noticed, slots) if rows.is_leaf(row) else None)
+            yield _Row(
+                _name_of(rows.path(row)), texts, (held - loans, loans, noticed, slots) if rows.is_leaf(row) else None
+            )
+
+
+def _name_of(path: str) -> Text:
+    """The last part of a path, as far in as it is deep."""
+    return Text("  " * (path.count("/") - 1) + path.rpartition("/")[2])
+
+
+def _of_bars(books: Books) -> str:
+    """The resource that bars show: GPUs, where there are any, else the first."""
+    plan = books.rows.source
+    names = [each.name for each in plan.resources]
+    at = names.index("gpu") if "gpu" in names else 0
+    hosts = (host.amounts for group in plan.resource_groups.values() for host in group.hosts if host.amounts)
+    return names[at] if any(amounts[at] for amounts in hosts) else names[0]
 
 
 class _Row(NamedTuple):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.errors import count
+from fairhold.kernels.vectors import add, largest, total
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
+from fairhold.runtime.holdings import holdings_now, owners
 from fairhold.runtime.lending import Lenders
-from fairhold.runtime.unit_lending import UnitLenders, owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.instructions import Instruction
@@ -56,6 +58,7 @@ class LeafTally:
     started   : attempts; finished, failed : tasks
     reclaimed : slots taken back: attempts that were under notice when they ended, in time or not
     waited    : from the submission, or from the end of the attempt before, to the start; summed over attempts
+    amounts   : of units of vectors `borrowed`, `lent` (the most at once) and `reclaimed`, in place of slots
     """
 
     path: str
@@ -68,6 +71,7 @@ class LeafTally:
     peak_lent: int = 0
     waited: int = 0
     longest_wait: int = 0
+    amounts: dict[str, Vector] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,7 +91,7 @@ class Tally:
     """Keeps count of what goes into and comes out of an orchestrator.
 
     leaves : in the order of the plan's resource groups and paths
-    peak_borrowed, peak_lent : of the whole run, all leaves together
+    peak_borrowed, peak_lent : slots, of the whole run, all leaves together; units_borrowed: amounts likewise
     """
 
     def __init__(self, orchestrator: Orchestrator) -> None:
@@ -97,14 +101,16 @@ class Tally:
             for group, books in orchestrator.books.items()
             for row in books.rows.leaves
         }
-        self._lenders: dict[str, Lenders | UnitLenders] = {}
-        for group, books in orchestrator.books.items():
-            if books.vectors is None:
-                self._lenders[group] = Lenders(books)
-                continue
-            self._lenders[group] = UnitLenders(orchestrator.cluster)
+        self._lenders = {group: Lenders(books) for group, books in orchestrator.books.items() if group != POOLED}
+        self.units_borrowed: Vector = ()
+        if POOLED in orchestrator.books:
+            books = orchestrator.books[POOLED]
+            self.units_borrowed = (0,) * len(books.rows.source.resources)
             for path in owners(books):  # branches own hosts and lend them, too
-                self.leaves.setdefault((group, path), LeafTally(path, group))
+                self.leaves.setdefault((POOLED, path), LeafTally(path, POOLED))
+            for (group, _), leaf in self.leaves.items():
+                if group == POOLED:
+                    leaf.amounts = dict.fromkeys(("borrowed", "lent", "reclaimed"), self.units_borrowed)
         self.peak_borrowed = 0
         self.peak_lent = 0
         self._together: dict[str, tuple[int, int]] = {}
@@ -115,7 +121,7 @@ class Tally:
         self._reclaimed: dict[str, int] = {}
 
     def lending(self, group: str) -> Lending:
-        """Who borrows and who lends in a resource group now."""
+        """Who borrows and who lends slots of a resource group now."""
         return self._lenders[group].now()
 
     def note(self, event: Event, instructions: Iterable[Instruction], now: int, how: str = "") -> list[News]:
@@ -172,6 +178,10 @@ class Tally:
         self._reclaimed[start.job] = record.reclaimed
         was_taken = running.is_noticed and not record.is_cancelled
         leaf.reclaimed += was_taken
+        if was_taken and (vectors := self._orchestrator.books[record.resource_group].vectors):
+            unit = vectors.unit(record.terms.unit)
+            assert unit is not None, "the plan of a run is always the same"
+            leaf.amounts["reclaimed"] = add(leaf.amounts["reclaimed"], unit)
         kind, note = "cancelled", ""
         if event.outcome is Outcome.FINISHED:
             kind, note = "finished", f"in time before its {running.noun} was reclaimed" if was_taken else ""
@@ -185,8 +195,11 @@ class Tally:
         return News(kind, now, start.job, start.index, start.number, leaf.path, note)
 
     def _measure(self) -> None:
-        """Keep the largest numbers of slots borrowed and lent at once, where somebody got or gave back a slot."""
+        """Keep the most that was borrowed and lent at once, where somebody got something or gave it back."""
         touched, self._touched = self._touched, set()
+        if any(group == POOLED for group, _ in touched):
+            self._measure_units()
+            touched = {each for each in touched if each[0] != POOLED}
         rows_of = {group: books.rows for group, books in self._orchestrator.books.items()}
         for group, path in touched:
             self._lenders[group].changed(rows_of[group].by_path[path])
@@ -201,6 +214,19 @@ class Tally:
             self._together[group] = (sum(borrowed.values()), sum(lent.values()))
         self.peak_borrowed = max(self.peak_borrowed, sum(slots for slots, _ in self._together.values()))
         self.peak_lent = max(self.peak_lent, sum(slots for _, slots in self._together.values()))
+
+    def _measure_units(self) -> None:
+        """The same of units of vectors, in amounts."""
+        columns, rows = (
+            holdings_now(self._orchestrator.cluster, self._orchestrator.now),
+            self._orchestrator.books[POOLED].rows,
+        )
+        for what in ("borrowed", "lent"):
+            for (group, path), leaf in self.leaves.items():
+                if group == POOLED:
+                    leaf.amounts[what] = largest(leaf.amounts[what], tuple(columns[what][path]))
+        leaves = (tuple(columns["borrowed"][rows.path(leaf)]) for leaf in rows.leaves)
+        self.units_borrowed = largest(self.units_borrowed, total(leaves, len(self.units_borrowed)))
 
 
 def _word_of(running: _Running) -> tuple[str, str]:

@@ -1,0 +1,153 @@
+"""What consumers own, hold, borrow, lend and wait for of hosts' resources: one meaning for `run` and the service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.active_entries import entries_in_force
+from fairhold.kernels.vectors import total
+from fairhold.ledger.vectors import POOLED
+from fairhold.model.vector import amounts_document
+from fairhold.orchestrator.hosts import what_there_is
+from fairhold.orchestrator.owned import borrowed_parts, deserved_now, owned_amounts, owners_of, unit_held
+from fairhold.orchestrator.spans import apportion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairhold.ledger.books import Books
+    from fairhold.model.vector import Vector
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt
+
+Columns = dict[str, list[int]]
+"""Path of a consumer, all of them → base units of every resource."""
+
+
+def holdings_now(cluster: Cluster, now: int) -> dict[str, Columns]:
+    """`owned`, `allocated`, `waiting`, `reclaiming`, `borrowed` and `lent` → path → amounts.
+
+    owned    : what it deserves as a queue, else what it and those below it own of hosts by now
+    borrowed : allocated beyond what it, and under `multidimensional` those above and below it, own
+    lent     : owned and allocated by others: by whose parcels units stand on; of queues, who have no hosts, by sums
+    """
+    books = cluster.books[POOLED]
+    plan, paths = books.rows.source, books.rows.source.tree.paths
+    attempts = [each for each in cluster.attempts.values() if each.job.resource_group == POOLED]
+    by_name = [owned_amounts(cluster, POOLED, each.name, now) for each in plan.resources]
+    columns: dict[str, Columns] = {
+        "owned": {path: [of.get(path, 0) for of in by_name] for path in paths},
+        "allocated": _sums(books, ((each.job.leaf, unit_held(books, each), 1) for each in attempts)),
+        "waiting": _sums(books, _waiting(cluster)),
+        "reclaiming": _sums(books, ((each.job.leaf, unit_held(books, each), 1) for each in attempts if each.notice)),
+    }
+    columns["borrowed"], columns["lent"] = _by_parcels(books, attempts)
+    _borrow_deserved(columns, deserved_now(plan, now))
+    _lend_deserved(cluster, now, columns)
+    return columns
+
+
+def amounts_text(books: Books, vector: Sequence[int]) -> str:
+    """Amounts as `cpu 4, gpu 2`; `0` = nothing of any resource."""
+    amounts = amounts_document(books.rows.source.resources, tuple(vector))
+    return ", ".join(f"{name} {amount}" for name, amount in amounts.items()) or "0"
+
+
+def owners(books: Books) -> list[str]:
+    """Paths of consumers that own something of hosts in some window."""
+    plan = books.rows.source
+    rows = {row for entry in plan.policies for row, stated in entry.consumers.items() if stated.own}
+    return [plan.tree.paths[row] for row in sorted(rows)]
+
+
+def nothing(books: Books) -> Columns:
+    """Nothing of any resource for anybody."""
+    return {path: [0] * len(books.rows.source.resources) for path in books.rows.source.tree.paths}
+
+
+def _sums(books: Books, parts: Iterable[tuple[int, Vector, int]]) -> Columns:
+    """Of every consumer what leaves below it have; parts: (leaf, unit, how many units)."""
+    found = nothing(books)
+    for leaf, unit, count in parts:
+        _add(found[books.rows.path(leaf)], (count * need for need in unit))
+    return rolled(books, found)
+
+
+def rolled(books: Books, found: Columns) -> Columns:
+    """What leaves have, added to all above them."""
+    tree = books.rows.source.tree
+    for row in range(len(tree) - 1, 0, -1):
+        _add(found[tree.paths[tree.parent[row]]], found[tree.paths[row]])
+    return found
+
+
+def _waiting(cluster: Cluster) -> Iterable[tuple[int, Vector, int]]:
+    """Units that may start as soon as there is room."""
+    books = cluster.books[POOLED]
+    requests = books.requests
+    assert books.vectors is not None
+    for row in requests.rows():
+        count = requests.count[row] - requests.held[row]
+        unit = books.vectors.unit(cluster.jobs[requests.id[row]].terms.unit) if count > 0 else None
+        if unit is not None:
+            yield requests.leaf[row], unit, count
+
+
+def _by_parcels(books: Books, attempts: Iterable[Attempt]) -> tuple[Columns, Columns]:
+    """What consumers borrow (`owned.borrowed_parts`), and what of their own others use."""
+    borrowed, lent, paths = nothing(books), nothing(books), books.rows.source.tree.paths
+    for attempt in attempts:
+        leaf = books.rows.path(attempt.job.leaf)
+        for row, part in borrowed_parts(books, attempt):
+            _add(borrowed[paths[row]], part)
+        for owner, part in owners_of(books, attempt):
+            for path in _line(paths[owner]) if owner else ():
+                if not _is_in(leaf, path):
+                    _add(lent[path], part)
+    return borrowed, lent
+
+
+def _line(path: str) -> list[str]:
+    """A consumer and all above it but the root."""
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(2, len(parts) + 1)]
+
+
+def _is_in(path: str, other: str) -> bool:
+    return f"{path}/".startswith(f"{other}/")
+
+
+def _add(sums: list[int], more: Iterable[int]) -> None:
+    sums[:] = [one + other for one, other in zip(sums, more, strict=True)]
+
+
+def _borrow_deserved(columns: dict[str, Columns], paths: Iterable[str]) -> None:
+    """Queues borrow what they hold beyond what they deserve."""
+    for path in paths:
+        has = zip(columns["allocated"][path], columns["owned"][path], strict=True)
+        columns["borrowed"][path] = [max(0, held - own) for held, own in has]
+
+
+def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, Columns]) -> None:
+    """Queues lend what they deserve and others hold, by sums as slots are lent: what nobody deserves goes first."""
+    books = cluster.books[POOLED]
+    plan = books.rows.source
+    tree, resources = plan.tree, range(len(plan.resources))
+    owned, allocated, lent = columns["owned"], columns["allocated"], columns["lent"]
+    for force in entries_in_force(plan, now):
+        if not force.entry.policy.has_queues:
+            continue
+        hosts = [host for group in force.entry.resource_groups for host in plan.resource_groups[group].hosts]
+        there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
+        rows = (books.rows.node[leaf] for leaf in books.rows.leaves)
+        leaves = [tree.paths[row] for row in rows if tree.first_level[row] in force.members]
+        for at in resources:
+            room = [max(0, owned[path][at] - allocated[path][at]) for path in leaves]
+            beyond = sum(columns["borrowed"][path][at] for path in leaves)
+            unowned = max(0, there[at] - sum(owned[path][at] for path in leaves))
+            for path, part in zip(leaves, apportion(beyond - unowned, room), strict=True):
+                row = tree.rows[path] if part else 0
+                while row > 0:
+                    above = tree.paths[row]
+                    lent[above][at] = min(lent[above][at] + part, max(0, owned[above][at] - allocated[above][at]))
+                    row = tree.parent[row]
