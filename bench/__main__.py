@@ -20,6 +20,7 @@ from bench.machine import describe
 from bench.pools import pools
 from bench.queues import queues
 from bench.simulations import simulations
+from bench.vectors import vectors
 from fairhold.cycle.run import run
 from fairhold.kernels import _jit
 
@@ -139,6 +140,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "cycles": cycles,
     "pools": pools,
     "queues": queues,
+    "vectors": vectors,
     "simulations": simulations,
     "golden": golden,
     "live": live,
