@@ -352,8 +352,7 @@ class PoolBooks:
     """Hosts on which something may be held for somebody; all that may start work, None = who owns what matters too"""
     behind: Behind = field(default_factory=Behind)
     owns_exactly: bool = True
-    is_brief: bool = False
-    """Whether everybody has just what its entries ask for; and whether nobody asks how pools stand"""
+    """Whether everybody has just what its entries ask for"""
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 

@@ -6,6 +6,7 @@ Who misses units, and how many, is what it would take back if nothing held it: t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.open import open_settled
@@ -16,11 +17,11 @@ from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
 from fairhold.rules.pools.reservations import Ways
 from fairhold.rules.pools.rest import is_at_rest
-from fairhold.rules.pools.sweeps import Sweeps, run_sweeps
+from fairhold.rules.pools.sweeps import Sweeps, run_sweeps, sweeps_at_rest
 from fairhold.rules.queues.round import run_queues
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from fairhold.cycle.pooled.open import Opening
     from fairhold.cycle.pooled.pool_ledger import News, PoolLedger
@@ -40,7 +41,7 @@ class Decided:
     stops     : (request, host, units) of which the grace had run out before
     observed  : units that were to go, and nobody is told (R-CONTROL-4)
     shortages : who misses units since when, where that matters
-    queues    : under `fair_share`, how they stood before it
+    queues    : under `fair_share`, what tells how they stood before it
     due       : first instant at which something can go that controls keep now, None = there is none
     """
 
@@ -50,7 +51,7 @@ class Decided:
     observed: list[Unit]
     shortages: tuple[Shortage, ...]
     due: int | None
-    queues: Queues | None = None
+    queues: Callable[[], Queues] | None = None
 
 
 def decide(  # noqa: PLR0917 - what a cycle is of
@@ -117,44 +118,45 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
 ) -> Decided:
     """A cycle under one restraint."""
     if ledger is None or news is None:
-        return _sweep_books(plan, entry, state, members, restraint, *open_settled(plan, entry, state))
+        return _sweep_books(state, members, restraint, *open_settled(plan, entry, state))
     opened = ledger.open(plan, entry, state, news)
     books = opened.books
-    decided = _sweep_books(plan, entry, state, members, replace(restraint), opened, [])
+    decided = _sweep_books(state, members, replace(restraint), opened, [])
     ledger.swept(decided.sweeps)
     if books.behind.is_short:
-        decided = _sweep_books(plan, entry, state, members, restraint, ledger.open_all(), [])
+        decided = _sweep_books(state, members, restraint, ledger.open_all(), [])
         ledger.swept(decided.sweeps)
     return decided
 
 
-def _sweep_books(  # noqa: PLR0917 - likewise
-    plan: Plan,
-    entry: PolicyEntry,
-    state: State,
-    members: Members,
-    restraint: Restraint,
-    opened: Opening,
-    stops: list[tuple[str, str, int]],
+def _sweep_books(
+    state: State, members: Members, restraint: Restraint, opened: Opening, stops: list[tuple[str, str, int]]
 ) -> Decided:
     """The same on books, which are changed."""
     books = opened.books
     books.restraint = restraint
     if state.previous_cycle == state.now:
         books.sure.update(unit for unit in books.units() if unit.started >= books.now)
-    before: Queues | None = None
-    if books.is_brief and is_at_rest(books, are_queues=entry.policy.has_queues):
-        sweeps = Sweeps(books, Ways(books), [])
-    elif not entry.policy.has_queues:
-        sweeps = run_sweeps(books)
-    else:
-        if opened.queues is None:
-            opened.queues = QueueLedger(plan, entry, state, books, members)
-        queues = opened.queues.open(books, state, opened.uncounted)
-        opened.uncounted = {}
-        before = replace(queues, held=(), fixed=())
-        sweeps = run_queues(books, queues, opened.queues.crowds)
-    return Decided(books, stops, sweeps, [], (), None, before)
+    is_moving = not is_at_rest(books, are_queues=opened.entry.policy.has_queues)
+    if not opened.entry.policy.has_queues:
+        sweeps = run_sweeps(books) if is_moving else sweeps_at_rest(books)
+        return Decided(books, stops, sweeps, [], (), None)
+    before = partial(_stood, opened, state, members)
+    if not is_moving:
+        return Decided(books, stops, Sweeps(books, Ways(books)), [], (), None, before)
+    queues = before()
+    assert opened.queues is not None
+    sweeps = run_queues(books, replace(queues, held=(), fixed=()), opened.queues.crowds)
+    return Decided(books, stops, sweeps, [], (), None, lambda: queues)
+
+
+def _stood(opened: Opening, state: State, members: Members) -> Queues:
+    """How queues stand when a cycle begins."""
+    if opened.queues is None:
+        opened.queues = QueueLedger(opened.plan, opened.entry, state, opened.books, members)
+    found = opened.queues.open(opened.books, state, opened.uncounted)
+    opened.uncounted = {}
+    return found
 
 
 def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -> dict[int, Shortage]:

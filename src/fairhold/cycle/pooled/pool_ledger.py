@@ -114,7 +114,6 @@ class PoolLedger:
 def _open_anew(plan: Plan, entry: PolicyEntry, news: News, reserved: set[str]) -> tuple[Opening, Front]:
     opened, front = open_anew(plan, entry, news.whole()), Front(plan, entry, news.place)
     books = opened.books
-    books.is_brief = True
     for name, asked in books.asked.items():
         asked.place = news.place(name)
     front.sort(books, list(books.asked), reserved)
@@ -155,7 +154,7 @@ def _renew(  # noqa: PLR0917 - what books are of
         asked.most, asked.never = UNLIMITED, None
         opened.uncounted[asked] = None
     same = old.terms, old.hosts, old.asked, old.by_leaf, old.host_of
-    books = PoolBooks(*same, state.now, is_brief=True, serial=old.serial, hosts_down=old.hosts_down)
+    books = PoolBooks(*same, state.now, serial=old.serial, hosts_down=old.hosts_down)
     books.wanting, books.holding = old.wanting, old.holding
     if not front.read(books, news.requests) or not _units(opened, books, news.allocations, dirty, touched):
         return None

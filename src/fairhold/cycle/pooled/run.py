@@ -71,10 +71,10 @@ class PooledCycle:
         """How each pool is used, and what is on its way to whom; in units, for who knows them by their numbers."""
         return self.decided.sweeps
 
-    @property
+    @cached_property
     def stood(self) -> Queues | None:
         """Under `fair_share`, how queues stood before it, in numbers."""
-        return self.decided.queues
+        return None if self.decided.queues is None else self.decided.queues()
 
     @property
     def shortages(self) -> tuple[Shortage, ...]:

@@ -40,24 +40,27 @@ class Sweeps:
     pools     : rows with a private pool, in the order in which they are looked at
     placed    : units in the order of placing
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
-    taker     : what took units back in pools, None = none are looked at
+    taker     : what took units back in pools, None = none are looked at; is_at_rest: there was nothing to decide
     ways      : what is on its way to whom
     rounds    : times that the sweeps were gone through; is_settled: whether the last of them left all as it was
     """
 
     books: PoolBooks
     ways: Ways
-    pools: list[int]
+    pools: list[int] = field(default_factory=list)
     placed: list[Unit] = field(default_factory=list)
     noticed: list[Unit] = field(default_factory=list)
     withdrawn: list[Unit] = field(default_factory=list)
     taker: Taker | None = None
+    is_at_rest: bool = False
     rounds: int = 0
     is_settled: bool = True
 
     @property
     def standings(self) -> dict[int, Standing]:
         """Pool → how it is used, as for reclaim; worked out when it is asked for where nobody wanted any."""
+        if self.is_at_rest:
+            return run_sweeps(self.books).standings  # it moves nothing
         if self.taker is None:
             return {}
         for pool in [*self.pools, PUBLIC]:
@@ -78,6 +81,11 @@ def private_pools(books: PoolBooks) -> list[int]:
     if terms.own and len(terms.tree.children[PUBLIC]) < len(terms.above) - 1:  # there is more than one level
         rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
     return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
+
+
+def sweeps_at_rest(books: PoolBooks) -> Sweeps:
+    """The same where there is nothing to decide (`is_at_rest`)."""
+    return Sweeps(books, Ways(books), is_at_rest=True)
 
 
 def run_sweeps(books: PoolBooks) -> Sweeps:
