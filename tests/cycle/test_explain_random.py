@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairhold.cli.words import in_words
 from fairhold.cycle.explain import Bound, explain
-from fairhold.cycle.explain.nouns import RULE_OF, RULE_OF_CONTROL
+from fairhold.cycle.explain.nouns import RULE_OF, RULE_OF_CONTROL, rule_of
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import run
 from tests.examples import FEWER
@@ -166,7 +166,7 @@ def check(case: Case, told: Explanation) -> None:
         assert Said(case, control.consumer).has(control.name), control
         assert control.units > 0 or control.name.startswith("budget"), control
     text = in_words(told)
-    named = {RULE_OF[row.bound] for row in standings(told)} | {RULE_OF_CONTROL[each.name] for each in told.controls}
+    named = {rule_of(row.bound) for row in standings(told)} | {RULE_OF_CONTROL[each.name] for each in told.controls}
     named |= {"R-LEND-2" for _ in told.loans}
     own = {*re.findall(r"R-[A-Z]+-\d", text)} & ({*RULE_OF.values()} | {*RULE_OF_CONTROL.values()})
     assert own <= named | {"R-GRANT-1", "R-NOTICE-1", "R-GRACE-1"}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _ROOM = 100
 """Characters of a line."""
@@ -50,12 +51,16 @@ _MEANINGS = {
 """Column → its meaning, the same in every table."""
 
 
-def legend(columns: Iterable[str], room: int = _ROOM) -> str:
-    """The meanings of those columns that have one, in lines; nothing where none has."""
-    found = dict.fromkeys(column for column in columns if column in _MEANINGS)
+def legend(columns: Iterable[str], room: int = _ROOM, own: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The meanings of those columns that have one, in lines; nothing where none has.
+
+    own : column → its meaning, of those that only a policy of another package has
+    """
+    meanings = {**_MEANINGS, **own}
+    found = dict.fromkeys(column for column in columns if column in meanings)
     lines: list[str] = []
     for column in found:
-        entry = f"{column}: {_MEANINGS[column]}"
+        entry = f"{column}: {meanings[column]}"
         if lines and len(lines[-1]) + len(entry) + 2 <= min(room, _ROOM):
             lines[-1] += f"; {entry}"
         else:

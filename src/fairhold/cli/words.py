@@ -40,7 +40,9 @@ def in_words(explanation: Explanation) -> str:
 def document_in_words(document: Document) -> str:
     """The same of its document, which the service gives, too."""
     path, levels = document["consumer"], document["levels"]
-    parts = [document["sentence"], *map(_level, levels), legend(dict.fromkeys(chain(*map(_columns, levels))))]
+    own = {column: text for level in levels for column, text in level.get("columns", {}).items()}
+    explained = legend(dict.fromkeys(chain(*map(_columns, levels))), own=own)
+    parts = [document["sentence"], *map(_level, levels), explained]
     num, den = document["scale"]
     if num != den and den:
         parts.append(
@@ -63,12 +65,15 @@ def document_in_words(document: Document) -> str:
 def _level(level: Document) -> str:
     if level["phase"] == "owned":
         return f"Under {level['parent']} each has its own, {level['amount']} together:\n{_owners(level)}"
-    head = f"{level['parent']} divides {level['amount']}{_LEVEL[level['phase']].format(_fraction(level['lambda']))}:"
+    words = level.get("words") or _LEVEL[level["phase"]].format(_fraction(level["lambda"]))
+    head = f"{level['parent']} divides {level['amount']}{words}:"
     if any("planned" in row for row in level["siblings"]):
         return f"{head}\n{_sharers(level)}"
-    names = ("consumer", "rank", "owned", "sure", "need", "limit", "exact", "quota", "allocated", "bound")
+    own = (*level.get("columns", ()),)
+    first = ("consumer", "rank", "owned")
+    names = (*first, "sure", "need", "limit", *(own or ("exact",)), "quota", "allocated", "bound")
     rows = [[_cell(row, name) for name in names] for row in level["siblings"]]
-    columns = ("consumer", "rank", "owned", "sure of", "need", "limit", "exact", "quota", "allocated", "bound by")
+    columns = (*first, "sure of", *names[4:-1], "bound by")
     return f"{head}\n{table(columns, rows)}"
 
 
@@ -77,7 +82,8 @@ def _columns(level: Document) -> tuple[str, ...]:
     if level["phase"] == "owned":
         return ("owned", "need", "own", "balance", "borrowed", "lent", "quota", "allocated", "bound by")
     first = ("planned",) if any("planned" in row for row in level["siblings"]) else ("owned", "sure of")
-    return (*first, "need", "exact", "quota", "allocated", "bound by")
+    own = (*level.get("columns", ()),)
+    return (*first, "need", *(own or ("exact",)), "quota", "allocated", "bound by")
 
 
 def _sharers(level: Document) -> str:

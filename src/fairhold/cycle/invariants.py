@@ -177,9 +177,14 @@ def owned_is_sure(result: CycleResult) -> Iterator[Violation]:
 
 
 def equal_siblings_differ_by_one(result: CycleResult) -> Iterator[Violation]:
-    """Siblings of equal settings, reserve and need differ by one unit at most, the better placed having more."""
+    """Siblings of equal settings, reserve and need differ by one unit at most, the better placed having more.
+
+    A policy of another package may divide otherwise.
+    """
     rows, needs, quota = result.snapshot.rows, result.draft.needs, result.draft.quota
     plan, tree = rows.plan, rows.tree
+    if rows.entry.policy.division:
+        return
     for parent in range(len(rows)):
         alike: dict[tuple[int, ...], list[int]] = {}
         for row in range(tree.first[parent], tree.end[parent]):

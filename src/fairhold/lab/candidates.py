@@ -71,6 +71,7 @@ class _Finder:
             yield from self._of_ratios()
         else:
             yield from self._of_ownership() if policy.owns_exactly else self._of_hybrid()
+            yield from self._own_weights()
         yield from self._hosts()
 
     def said(self, row: int) -> ConsumerSettings:
@@ -87,8 +88,11 @@ class _Finder:
     # Policies
 
     def _of_hybrid(self) -> Iterator[Candidate]:
-        yield from self._guarantees("owned", lambda row: self.said(row).owned, self.slots, self._floor_of_slots)
-        yield from self._reserved()
+        keys = self.entry.policy.keys  # one of another package may lack some
+        if "owned" in keys:
+            yield from self._guarantees("owned", lambda row: self.said(row).owned, self.slots, self._floor_of_slots)
+        if "reserved" in keys:
+            yield from self._reserved()
         yield from self._limits()
 
     def _of_ownership(self) -> Iterator[Candidate]:
@@ -273,6 +277,19 @@ class _Finder:
             words = f"share_ratio of {self.tree.paths[row]}"
             if len(ratios) > 1:
                 yield self._candidate("share_ratio", words, RATIOS * max(1, start), max(1, sum(ratios)), part)
+
+    def _own_weights(self) -> Iterator[Candidate]:
+        """What a division of another package weighs consumers by."""
+        division = self.entry.policy.division
+        for setting in division.weights if division else ():
+            for row in self.line:
+                weights = [setting.of(self.said(each)) for each in self.tree.children[self.tree.parent[row]]]
+                start = setting.of(self.said(row))
+                part = Part(self.place(row, setting.key), start, 1)
+                most = min(RATIOS * max(1, start), setting.most - start)
+                if len(weights) > 1:
+                    words = f"{setting.key} of {self.tree.paths[row]}"
+                    yield self._candidate("weight", words, most, max(1, sum(weights)), part)
 
     def _ratio(self, row: int) -> int:
         stated = self.said(row).share_ratio

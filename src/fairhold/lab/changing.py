@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 Key = tuple[str | int, ...]
 KINDS = (
-    *("reclaim_grace", "min_runtime", "reserved", "loans", "share_ratio", "over_quota_weight", "limit", "share_limit"),
-    *("owned", "deserved", "own", "rank", "share_priority", "priority", "hosts"),
+    *("reclaim_grace", "min_runtime", "reserved", "loans", "share_ratio", "over_quota_weight", "weight", "limit"),
+    *("share_limit", "owned", "deserved", "own", "rank", "share_priority", "priority", "hosts"),
 )
 """What is changed; of changes of equal size those that come first here are told first."""
 

@@ -204,14 +204,14 @@ class Rows:
         is_held = self.is_exclusive or any(each.settings.hold_after is not None for each in self.entries)
         controls = self.controls
         is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
-        is_open = not self.is_mixed and not self.is_fixed and not self.entry.policy.owns_exactly
-        return is_open and not (is_held or is_bound)
+        is_other = self.is_mixed or self.is_fixed or self.entry.policy.owns_exactly or self.entry.policy.division
+        return not (is_other or is_held or is_bound)
 
     @cached_property
     def is_filled(self) -> bool:
-        """Whether quotas are one filling, level by level or over all leaves, that needs are the caps of."""
-        is_level = self.is_fixed or self.entry.settings.distribute_evenly
-        return not (self.is_mixed or is_level or self.entry.policy.owns_exactly)
+        """Whether quotas are (like) one filling, level by level or over all leaves, that needs are the caps of."""
+        is_level, policy = self.is_fixed or self.entry.settings.distribute_evenly, self.entry.policy
+        return policy.keeps_quotas and not (self.is_mixed or is_level or policy.owns_exactly)
 
     @cached_property
     def is_listed(self) -> bool:
@@ -228,7 +228,7 @@ class Rows:
         is_slow = any(each.dead_zone or each.await_ends or each.hold_after is not None for each in settings)
         is_odd = any(each.observe_only or each.distribute_evenly or each.disable_reclaim_own for each in settings)
         is_windowed = self.source.calendar is not None
-        is_other = self.is_mixed or self.is_fixed or self.is_exclusive
+        is_other = self.is_mixed or self.is_fixed or self.is_exclusive or not self.entry.policy.keeps_quotas
         return not (is_bound or is_slow or is_odd or is_windowed or is_other)
 
     @cached_property

@@ -12,6 +12,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnDivision:
+    """How a policy of another package divides slots, where no division of ours does.
+
+    Its rules compute the quotas. What else has to know how they come about asks here.
+
+    explain      : (result of a cycle, row of a parent) → `cycle.explain.Level`, the division among its children
+    recompute    : `cycle.verify.Sheet` → `cycle.verify.Quotas`: its slow twin, for `verify`
+    weights      : keys of a consumer, whole numbers, that are raised to find what would give one slot more, or a
+        shorter wait
+    keeps_quotas : no quota changes where a leaf wants more than its quota, and then wants even more, or less of that;
+        many cycles can then be left out (`rules/remembering.py`)
+    """
+
+    explain: Any
+    recompute: Any
+    weights: tuple[Setting, ...] = ()
+    keeps_quotas: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One policy, made once in its folder under `policies/`; every entry of a plan has one.
 
@@ -27,6 +47,7 @@ class Policy:
     divides_by_ratio : nothing is owned; all is divided by share ratios
     rules            : what runs in a cycle of slots, see `policies.rules.Rules`; None = vectors are shared
     beside           : name of another policy that may be in force beside it in one group → the rules that run then
+    division         : how slots are divided, where it is in none of our ways
     """
 
     name: str
@@ -39,6 +60,7 @@ class Policy:
     divides_by_ratio: bool = False
     rules: Any = field(default=None, compare=False)
     beside: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    division: OwnDivision | None = field(default=None, compare=False)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -49,6 +71,11 @@ class Policy:
     def keys(self) -> tuple[str, ...]:
         """Keys of a consumer in an entry."""
         return tuple(each.key for each in self.of_consumer)
+
+    @property
+    def keeps_quotas(self) -> bool:
+        """Whether its divisions are like ours, in that a leaf that wants more than its quota may want any more."""
+        return self.division is None or self.division.keeps_quotas
 
     @property
     def owns_slots(self) -> bool:

@@ -36,6 +36,10 @@ def register(policy: object) -> None:
         raise RefusedPolicyError(f"there is a policy `{policy.name}` already", "give it another name")
     if policy.rules is None and not policy.shares_vectors:
         raise RefusedPolicyError(f"`{policy.name}` shares slots and has no rules", "give it `rules`")
+    if policy.division and (policy.owns_exactly or policy.divides_by_ratio or policy.shares_vectors or policy.beside):
+        what = f"`{policy.name}` has a division of its own, and traits or neighbours that bring another one"
+        mend = "leave out `owns_exactly`, `divides_by_ratio`, `shares_vectors` and `beside`, or the `division`"
+        raise RefusedPolicyError(what, mend)
     POLICIES[policy.name] = policy
 
 

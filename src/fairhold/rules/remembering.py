@@ -26,7 +26,7 @@ at its cap only, which lies beyond where the level ends.
 Under `ownership` a leaf that wants more than its quota has used up its own, the balances above it and its lenders, so
 that no wish bounded what it got of any of them; what it offers itself is nothing where it wants all that it owns,
 before and now. Even mode, fixed shares, budgets used up and policies side by side know divisions again only where
-everybody wants just what he wanted.
+everybody wants just what he wanted; so does a division of another package, unless it says `keeps_quotas`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain import Bound
-from fairhold.cycle.explain.nouns import RULE_OF, RULE_OF_CONTROL
+from fairhold.cycle.explain import Bound, OwnBound
+from fairhold.cycle.explain.nouns import RULE_OF_CONTROL, rule_of
 from fairhold.errors import count
 from fairhold.units import UNLIMITED, format_instant
 
@@ -56,7 +56,11 @@ def sentence(explanation: Explanation) -> str:
     if mine.rounded:
         to = "to it" if mine.rounded > 0 else "to a sibling before it"
         rank = f" (exactly {fraction(mine.exact)}; by rank, then plan order, the slot left over goes {to} [R-ROUND-1])"
-    return f"{head}, wants {explanation.demand}: {_WHY[mine.bound]} [{RULE_OF[mine.bound]}]{rank}."
+    return f"{head}, wants {explanation.demand}: {_why(mine.bound)} [{rule_of(mine.bound)}]{rank}."
+
+
+def _why(bound: Bound | OwnBound) -> str:
+    return bound.why if isinstance(bound, OwnBound) else _WHY[bound]
 
 
 def _mine(explanation: Explanation) -> Standing:
@@ -156,13 +160,14 @@ def _level_document(level: Level) -> Document:
                 "rounded": row.rounded,
                 "allocated": row.held,
                 "bound": row.bound.value,
-                "rule": RULE_OF[row.bound],
+                "rule": rule_of(row.bound),
             }
             | ({} if row.planned is None else {"share_ratio": row.ratio, "planned": str(row.planned)})
             | ({} if row.parts is None else asdict(row.parts))
+            | dict(row.more)
             for row in level.siblings
         ],
-    }
+    } | ({"words": level.words, "columns": dict(level.columns)} if level.words else {})
 
 
 def _what_if_document(counterfactual: Counterfactual | None) -> Document | None:

@@ -1,8 +1,9 @@
 """Why a number is what it is: derivations made when asked for, as data; the words are the shells'."""
 
 from fairhold.cycle.explain.changes import Change
-from fairhold.cycle.explain.derivation import explain
-from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Loan, Move, Parts, Standing
+from fairhold.cycle.explain.derivation import bound_by_need, explain
+from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Loan, Move, OwnBound, Parts, Standing
+from fairhold.cycle.explain.standing import standing
 from fairhold.cycle.explain.trials import apart
 from fairhold.cycle.explain.whatif import Counterfactual, one_more
 
@@ -15,9 +16,12 @@ __all__ = [
     "Level",
     "Loan",
     "Move",
+    "OwnBound",
     "Parts",
     "Standing",
     "apart",
+    "bound_by_need",
     "explain",
     "one_more",
+    "standing",
 ]

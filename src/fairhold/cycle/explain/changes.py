@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain.trials import Trial, move_to, vary, with_user_limit
 from fairhold.ledger.effective_demand import demand_that_counts
 from fairhold.ledger.rows import lay_out, with_spent
 from fairhold.model.budget import HOUR
-from fairhold.model.plan import ConsumerSettings
+from fairhold.policies.keys import OWNED
 from fairhold.units import LARGEST, UNLIMITED
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
+    from fairhold.model.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Change:
     """One value of the plan or the state that is changed.
 
     what     : `demand`, `limit`, `rank`, `owned`, `share_ratio`, `slots`, `configured_slots`, `budget` (unit-hours),
-        `user_limit`, or `loan`: what the lists of both allow one consumer to use of another's
+        `user_limit`, a weight of another package, or `loan`: what the lists of both allow one consumer to use of
+        another's
     consumer : path; `/` for the resource group's own values
     lender   : the other side of a `loan`; empty elsewhere
     host     : the host of which `slots` are changed; empty where it is another value, or the group has no host up
@@ -143,6 +145,22 @@ class _HigherRatio(Kind):
         return vary(self.books, Trial(ratio={self.row: old + size}, demand=self.demand)), self.told([change])
 
 
+class _MoreWeight(Kind):
+    """A larger number of a consumer that only a policy of another package reads."""
+
+    def __init__(self, plan: Plan, books: Books, row: int, demand: dict[int, int], setting: Setting) -> None:
+        super().__init__(books, row, demand)
+        self.plan, self.setting = plan, setting
+        self.old: int = setting.of(books.rows.stated(row))
+        self.largest = setting.most - self.old
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        rows, key, new = self.books.rows, self.setting.key, self.old + size
+        more = {**rows.stated(self.row).more, key: new}
+        change = Change(key, rows.path(self.row), self.old, new)
+        return restated(self.plan, self.books, self.row, self.demand, more=more), self.told([change])
+
+
 class _MoreSlots(Kind):
     """More slots of the group; where it has hosts, of the last one that may start work, else of the last that is up."""
 
@@ -169,14 +187,9 @@ class _BetterRank(Kind):
 
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         rows = self.books.rows
-        old, node = rows.rank(self.row), rows.node[self.row]
-        own = rows.entries[rows.chosen[self.row]]
-        settings = replace(own.consumers.get(node, ConsumerSettings()), rank=old - size)
-        entry = replace(own, consumers={**own.consumers, node: settings})
-        policies = tuple(entry if other is own else other for other in self.plan.policies)
-        ranked = lay_out(replace(self.plan, policies=policies), rows.group.name, rows.force, rows.spent)
+        old = rows.rank(self.row)
         change = Change("rank", rows.path(self.row), old, old - size)
-        return move_to(self.books, ranked, self.demand), self.told([change])
+        return restated(self.plan, self.books, self.row, self.demand, rank=old - size), self.told([change])
 
 
 class _LargerLoan(Kind):
@@ -225,13 +238,22 @@ class _HigherUserLimit(Kind):
         return move_to(self.books, with_user_limit(rows, self.row, old + size), self.demand), self.told([change])
 
 
+def restated(plan: Plan, books: Books, row: int, demand: dict[int, int], **settings: Any) -> Books:  # noqa: ANN401 - of all kinds
+    """The books where the policy entry states other settings for a consumer."""
+    rows = books.rows
+    own = rows.entries[rows.chosen[row]]
+    entry = replace(own, consumers={**own.consumers, rows.node[row]: replace(rows.stated(row), **settings)})
+    policies = tuple(entry if other is own else other for other in plan.policies)
+    return move_to(books, lay_out(replace(plan, policies=policies), rows.group.name, rows.force, rows.spent), demand)
+
+
 def kinds(plan: Plan, books: Books, row: int, inside: Inside) -> list[Kind]:
     """Every kind of change for a consumer: each alone, then each together with one slot more wanted."""
     return [kind for more in (False, True) for kind in _kinds(plan, books, row, inside, wants_more=more)]
 
 
 def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bool) -> Iterator[Kind]:
-    tree = books.rows.tree
+    tree, policy = books.rows.tree, books.rows.entry.policy
     demand = {inside.leaf: books.demand[inside.leaf] + 1} if wants_more else {}
     limited = inside.leaf in books.rows.controls.with_user_limit
     if not wants_more and not (limited and demand_that_counts(books)[inside.leaf] < books.demand[inside.leaf]):
@@ -246,10 +268,11 @@ def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bo
         if books.rows.rank(ranked) > 0:
             yield _BetterRank(plan, books, ranked, demand)
     for row_above in line:
-        if books.rows.entry.policy.divides_by_ratio:
+        if policy.divides_by_ratio:
             yield _HigherRatio(books, row_above, demand)
-        elif not books.rows.controls.owns_nothing[row_above]:
+        elif OWNED in policy.of_consumer and not books.rows.controls.owns_nothing[row_above]:
             yield MoreOwned(books, row_above, demand)
+    yield from _of_weights(plan, books, line, demand)
     yield from _of_owner(books, row, inside, demand)
     for row_above in line:
         if row_above in books.rows.controls.budgets and books.rows.node[row_above] in books.rows.spent:
@@ -257,6 +280,13 @@ def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bo
     if limited:
         yield _HigherUserLimit(books, inside.leaf, demand)
     yield _MoreSlots(books, 0, demand)
+
+
+def _of_weights(plan: Plan, books: Books, line: list[int], demand: dict[int, int]) -> Iterator[Kind]:
+    """What else a division of another package weighs a consumer by, or one above it."""
+    division = books.rows.entry.policy.division
+    for setting in division.weights if division else ():
+        yield from (_MoreWeight(plan, books, row, demand, setting) for row in line)
 
 
 def _of_owner(books: Books, row: int, inside: Inside, demand: dict[int, int]) -> Iterator[Kind]:

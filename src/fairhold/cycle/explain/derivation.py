@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fairhold.cycle.explain.budgets import bound_of_demand, bounds_of
 from fairhold.cycle.explain.gangs import gangs_of, is_bound_by_gangs
@@ -83,7 +83,10 @@ def level_of(result: CycleResult, row: int) -> Level:
 
 
 def _divider(result: CycleResult, row: int) -> Callable[[CycleResult, int], Level]:
-    if result.snapshot.rows.is_owner[row]:
+    rows = result.snapshot.rows
+    if (division := rows.entry.policy.division) is not None:
+        return cast("Callable[[CycleResult, int], Level]", division.explain)
+    if rows.is_owner[row]:
         return derive_owned
     return derive_level if result.draft.planned is None else derive_shares
 
@@ -161,8 +164,7 @@ def _bound_of_sharer(result: CycleResult, row: int, exact: Fraction, water: Frac
     if at > 0:
         return Bound.NO_PART
     if exact >= need:
-        wanted = snapshot.usable[row] if rows.is_leaf(row) else _wanted_below(result, row)
-        return Bound.LIMIT if need < wanted else bound_of_demand(result, row)
+        return Bound.LIMIT if need < _wanted(result, row) else bound_of_demand(result, row)
     if is_fixed(snapshot):
         return Bound.GANGS if rows.is_leaf(row) and is_bound_by_gangs(result, row) else Bound.PLANNED
     if draft.filled is not None:
@@ -202,13 +204,10 @@ def _standing(result: CycleResult, filling: Filling, water: Fraction, row: int, 
 
 
 def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exact: Fraction) -> Bound:
-    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
-    need, owned = draft.needs.need[row], rows.plan.owned[row]
-    if exact >= need:
-        wanted = snapshot.usable[row] if rows.is_leaf(row) else _wanted_below(result, row)
-        if need < wanted:
-            return Bound.LIMIT
-        return bound_of_demand(result, row) if need <= snapshot.demand[row] else Bound.RESERVE
+    rows = result.snapshot.rows
+    owned = rows.plan.owned[row]
+    if exact >= result.draft.needs.need[row]:
+        return bound_by_need(result, row)
     if rows.controls.owns_nothing[row] and rows.stated(row).owned:
         return Bound.BORROWS
     if owned == 0 and filling.phase != PHASE_REST:
@@ -218,8 +217,19 @@ def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exa
     return Bound.GUARANTEE if exact > water * owned else Bound.RATIO
 
 
-def _wanted_below(result: CycleResult, row: int) -> int:
+def bound_by_need(result: CycleResult, row: int) -> Bound:
+    """What bounds the need of a consumer that gets all that it needs (R-NEED-1)."""
+    need = result.draft.needs.need[row]
+    if need < _wanted(result, row):
+        return Bound.LIMIT
+    return bound_of_demand(result, row) if need <= result.snapshot.demand[row] else Bound.RESERVE
+
+
+def _wanted(result: CycleResult, row: int) -> int:
+    """What it needs without its limit."""
     tree = result.snapshot.rows.tree
+    if result.snapshot.rows.is_leaf(row):
+        return result.snapshot.usable[row]
     return sum(result.draft.needs.need[tree.first[row] : tree.end[row]])
 
 

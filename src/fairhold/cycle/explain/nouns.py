@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from fairhold.cycle.explain.whatif import Counterfactual
@@ -66,6 +67,20 @@ class Bound(Enum):
     """Its users hold as much as one may, or cannot start what they want in the room left to them (R-USER-1)."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnBound:
+    """What holds a quota where it is by a rule of another package.
+
+    value : short, as those of `Bound`
+    rule  : its id
+    why   : words that can follow `quota 3, holds 2, wants 9: `
+    """
+
+    value: str
+    rule: str
+    why: str
+
+
 RULE_OF = {
     Bound.DEMAND: "R-NEED-1",
     Bound.BELOW: "R-NEED-1",
@@ -94,6 +109,11 @@ RULE_OF = {
 }
 
 
+def rule_of(bound: Bound | OwnBound) -> str:
+    """The rule that says why a quota is no larger."""
+    return bound.rule if isinstance(bound, OwnBound) else RULE_OF[bound]
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What the quota of who owns exactly is made of; of a branch its leaves' sums.
@@ -118,6 +138,7 @@ class Standing:
     rounded : 1 rounded up, -1 rounded down, 0 whole
     ratio, planned : share ratio and planned share, where slots are shared by ratio
     parts   : of what the quota is made, where slots are owned exactly
+    more    : numbers of its policy alone, by the columns of the level
     """
 
     path: str
@@ -132,10 +153,11 @@ class Standing:
     quota: int
     rounded: int
     held: int
-    bound: Bound
+    bound: Bound | OwnBound
     ratio: int = 0
     planned: Fraction | None = None
     parts: Parts | None = None
+    more: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +169,8 @@ class Level:
     phase  : `owners` while owners share by what they own, `rest` when what they leave is shared equally, `enough`
         when every child has all that it needs; by share ratio `ratio` (λ for each unit of ratio), `leaves` (one λ over
         all leaves, for the weight of the whole cluster) or `fixed` (as planned)
+    words   : of a phase that another package names, what follows `/ divides 10`
+    columns : numbers of its siblings that only another package knows → what each means
     """
 
     parent: str
@@ -154,6 +178,8 @@ class Level:
     water: Fraction
     phase: str
     siblings: tuple[Standing, ...]
+    words: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

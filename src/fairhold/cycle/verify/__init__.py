@@ -14,5 +14,7 @@ check       `verify`                          pooled     the same of pools
 from fairhold.cycle.verify.check import is_cycle, verify
 from fairhold.cycle.verify.expected import expected_cycle, expected_quota
 from fairhold.cycle.verify.finding import Finding
+from fairhold.cycle.verify.quotas import Quotas
+from fairhold.cycle.verify.sheet import TOP, Sheet
 
-__all__ = ["Finding", "expected_cycle", "expected_quota", "is_cycle", "verify"]
+__all__ = ["TOP", "Finding", "Quotas", "Sheet", "expected_cycle", "expected_quota", "is_cycle", "verify"]

@@ -90,7 +90,12 @@ def children_sum_to_their_parent(sheet: Sheet, table: Table) -> Iterator[Finding
 
 
 def alike_differ_by_one(sheet: Sheet, table: Table) -> Iterator[Finding]:
-    """Leaf siblings of equal settings and need differ by one unit at most, the better placed having more (S1.20)."""
+    """Leaf siblings of equal settings and need differ by one unit at most, the better placed having more (S1.20).
+
+    A policy of another package may divide otherwise.
+    """
+    if sheet.policy.division:
+        return
     # Gangs that never fit leave less of a fixed share, and all of the need (R-GANG-1).
     lowered = {sheet.holder[key] for key, each in sheet.requests.items() if each.min_count and sheet.is_fixed}
     for path, below in sheet.children.items():

@@ -148,6 +148,8 @@ def entitlements(sheet: Sheet, held: Mapping[str, int]) -> tuple[Quotas, Parts |
 
 
 def _by_policy(sheet: Sheet) -> tuple[Quotas, Parts | None]:
+    if sheet.policy.division:
+        return sheet.policy.division.recompute(sheet), None
     if sheet.owns_exactly:
         return compute_owned(sheet)
     return (compute_shares(sheet) if sheet.policy.divides_by_ratio else compute_quotas(sheet)), None

@@ -45,6 +45,7 @@ class Sheet:
     lend_to, borrow_from : path → the other side → slots at most, in the order of the list
     stated_ratio : path → share ratio, of those that state one
     stated_owned : path → what the entry says that it owns, be its budget used up or not
+    more       : path → key → what the entry states that only policies of other packages read
     loans      : (borrower, lender) → units before the cycle
     now        : instant
     labels     : host → its labels
@@ -95,6 +96,7 @@ class Sheet:
     borrow_from: Mapping[str, Mapping[str, int]]
     stated_ratio: Mapping[str, int]
     stated_owned: Mapping[str, int]
+    more: Mapping[str, Mapping[str, Any]]
     loans: Mapping[tuple[str, str], int]
     now: int
     counted: Mapping[str, int]
@@ -269,6 +271,7 @@ def _stated(
     """What counts of what the policy entries state for every consumer, and of what they state."""
     return {
         "stated_owned": {path: settings.owned for path, settings in stated.items()},
+        "more": {path: settings.more for path, settings in stated.items()},
         "owned": {path: settings.owned for path, settings in of.items()},
         "reserved": {path: settings.reserved for path, settings in of.items()},
         "limit": {path: settings.limit for path, settings in of.items()},

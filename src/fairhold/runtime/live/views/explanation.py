@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain.derivation import derive_standing
-from fairhold.cycle.explain.nouns import RULE_OF
+from fairhold.cycle.explain.nouns import rule_of
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.owned import owned_slots
@@ -93,7 +93,7 @@ def _bounds(look: Prospect, leaf: int) -> Iterator[Document]:
         yield {
             "consumer": standing.path,
             "bound": standing.bound.value,
-            "rule": RULE_OF[standing.bound],
+            "rule": rule_of(standing.bound),
             "quota": standing.quota,
             "exact": str(standing.exact),
             "allocated": standing.held,
