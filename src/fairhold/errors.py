@@ -58,7 +58,7 @@ class Fault:
 def printable(text: str) -> str:
     """One line of a text for people: what steers a terminal, breaks the line or cannot be seen is shown as an escape.
 
-    Names and keys of files, paths and arguments can hold anything; none of it may reach a terminal as it is.
+    Names and keys of files, paths and arguments can contain any character; none of them may reach a terminal unchanged.
     """
     if text.isprintable():
         return text

@@ -34,7 +34,7 @@ _INSTANT = re.compile(
 
 
 def parse_duration(text: str) -> int | None:
-    """Microseconds of `30s`, `1m30s`, `1.5h`, `250ms`; None where `text` is no duration or no whole microsecond."""
+    """Microseconds of `30s`, `1m30s`, `1.5h`, `250ms`; None where `text` is not a duration in whole microseconds."""
     if not _DURATION.fullmatch(text):
         return None
     total = 0

@@ -58,11 +58,11 @@ def test_where_nobody_hands_gpus_out_nothing_is_changed(service: Service, more: 
 @pytest.mark.parametrize(
     ("more", "detail"),
     [
-        ({"devices": "0"}, "devices is no list of whole numbers from 0"),
-        ({"devices": [0, "1"]}, "devices is no list of whole numbers from 0"),
-        ({"devices": [-1]}, "devices is no list of whole numbers from 0"),
-        ({"devices": [True]}, "devices is no list of whole numbers from 0"),
-        ({"devices": [3, 1, 3]}, "devices names one twice"),
+        ({"devices": "0"}, "devices is not a list of whole numbers from 0"),
+        ({"devices": [0, "1"]}, "devices is not a list of whole numbers from 0"),
+        ({"devices": [-1]}, "devices is not a list of whole numbers from 0"),
+        ({"devices": [True]}, "devices is not a list of whole numbers from 0"),
+        ({"devices": [3, 1, 3]}, "devices lists a number twice"),
         ({"cpu": -1}, "cpu is not a whole number from 0"),
         ({"cpu": 1.5}, "cpu is not a whole number from 0"),
     ],

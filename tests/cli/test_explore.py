@@ -24,7 +24,7 @@ def test_the_differences_are_told_with_why() -> None:
     head, *rows = [line.split() for line in out.splitlines()]
     assert head == ["consumer", "in", "number", "before", "after", "by"]
     assert rows[1] == ["/Research", "compute", "quota", "50", "20", "-30"]
-    assert "checked: every number after was computed again another way" in out
+    assert "checked: every new number was computed again by independent code" in out
     before, after = out.split("\n# /Research, before\n")[1].split("\n# /Research, after\n")
     assert before.strip() == fairhold("explain", PLAN, STATE, "/Research").stdout.strip()
     assert "quota 20" in after

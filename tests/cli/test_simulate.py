@@ -43,7 +43,7 @@ def test_what_was_expected_and_did_not_come_out_exits_1(scenario: Path) -> None:
 def test_plans_are_compared(scenario: Path) -> None:
     scenario.write_text(text_of(plans={"static": "static.yaml", "lent": "plan.yaml"}).replace("plan: plan.yaml\n", ""))
     out = fairhold("simulate", str(scenario), "-j", "2").stdout
-    assert "# lent instead of static: what is different, the weightiest first" in out
+    assert "# lent instead of static: differences, the largest first" in out
     row = next(line.split() for line in out.split("# lent instead")[1].splitlines() if line.startswith("/B"))
     assert row == ["/B", "wait.mean", "50s", "0s"]
     only = fairhold("simulate", str(scenario), "--plan", "lent", "--json").stdout
@@ -100,7 +100,7 @@ def test_jobs_that_can_never_run_are_told(scenario: Path) -> None:
 
 def test_what_is_expected_of_nothing_says_so(scenario: Path) -> None:
     out = fairhold("simulate", str(scenario), "--assert", "release.max(/A) < 1s").stdout
-    assert "plan: release.max(/A) < 1s holds: 0s, of nothing that was measured" in out
+    assert "plan: release.max(/A) < 1s holds: 0s, but nothing was measured" in out
 
 
 NEVER = JOBS + "A,30,9,10\n"

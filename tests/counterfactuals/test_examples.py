@@ -139,7 +139,9 @@ def test_what_is_on_the_way_to_a_limit_is_told_apart_from_what_is_used() -> None
 def test_a_list_says_what_it_leaves_out() -> None:
     told = explained("/A", PAIR, [of("/A", 9)], hosts_down=["h1"])
     assert of_request(told, "A")["search"]["left_out"] == list(GROUPS)
-    assert "These are what the reasons point at; as they help, no other values were tried." in pools_in_words(told)
+    assert "These are the values that the reasons name; because they help, no others were tried." in pools_in_words(
+        told
+    )
     consumers: Json = {"/A": {}, "/B": {"share_limit": {"cpu": 4}}, "/B/a": {}, "/B/b": {}}
     wants, stands = [of("/A", 8), of("/B/a", 3), of("/B/b", 3)], [on("h0", "A", 4), on("h1", "A", 4)]
     told = explained("/B/a", consumers, wants, stands)
@@ -147,7 +149,7 @@ def test_a_list_says_what_it_leaves_out() -> None:
     assert list(alone(request)) == ["min_count a"]
     assert request["search"]["left_out"] == list(GROUPS[1:])
     left = "consumers, hosts, settings, other requests, other consumers"
-    assert f"As these help, values of these were not tried: {left}." in pools_in_words(told)
+    assert f"Because these help, these kinds of values were not tried: {left}." in pools_in_words(told)
 
 
 def test_where_no_single_value_helps_it_says_how_many_were_tried() -> None:

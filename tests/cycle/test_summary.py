@@ -95,7 +95,7 @@ def test_ten_more_for_one_who_wants_no_more_changes_nothing_and_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = Compared(tmp_path, capsys, queues(4), queues(14), queue_state(bio=(4, 4), chem=(20, 20)))
-    assert "Nothing is stopped: nobody asks for more than it has; nobody waits longer." in found.line
+    assert "Nothing is stopped: no consumer asks for more than it has; nobody waits longer." in found.line
     assert "- /bio keeps 4 gpu though its values change: it asks for no more than it has\n" in found.text
     assert "- /chem keeps 20 gpu: it asks for no more than it has\n" in found.text
     assert [(row["consumer"], row["changed"]) for row in found.summary["kept"]] == [("/bio", True), ("/chem", False)]
@@ -116,7 +116,7 @@ def test_ten_more_for_one_are_taken_from_who_has_more_than_it_deserves(
     (row,) = (line for line in found.text.splitlines() if line.startswith("/chem ") and " /bio " in line)
     hosts = {each["host"] for each in found.document["over_time"]["stops"]}
     assert ("g[" in row) == (len(hosts) > 1)
-    assert "task" not in found.text.split("Stopped by the new plan alone:\n")[1].splitlines()[0]
+    assert "task" not in found.text.split("Stopped only by the new plan:\n")[1].splitlines()[0]
     assert len(found.full().splitlines()) > len(found.text.splitlines())
 
 
@@ -242,7 +242,7 @@ def test_nothing_more_is_stopped_where_the_same_is_stopped_anyway(
     less = deepcopy(plan)
     less["policies"][0]["consumers"]["/B"]["limit"] = 9
     found = Compared(tmp_path, capsys, plan, less, state)
-    assert found.line.endswith("Nothing more is stopped than without it; nobody waits longer.")
+    assert found.line.endswith("Nothing is stopped because of it; nobody waits longer.")
     assert found.summary["nothing_taken"] is None
 
 
@@ -267,4 +267,4 @@ def test_who_waits_for_a_limit_asks_for_more_than_it_has(tmp_path: Path, capsys:
     state = {"fairhold_state": 1, "now": NOW, "requests": [asked], "allocations": [held]}
     found = Compared(tmp_path, capsys, limited(2), limited(3), state)
     assert "the next cycle grants 1 unit to /a" in found.line
-    assert "nobody asks for more than it has" not in Compared(tmp_path, capsys, limited(2), limited(2), state).line
+    assert "no consumer asks for more than it has" not in Compared(tmp_path, capsys, limited(2), limited(2), state).line

@@ -229,9 +229,9 @@ def test_the_command_writes_the_plan_that_will_do(tmp_path: Path, capsys: pytest
     better = bench(tmp_path, "p95 < 60s", yaml.safe_load(out.read_text()))
     assert found_in(better).is_kept
     assert asked(tmp_path, wait="max < 1ms", jobs=MANY) == 1
-    assert "What came nearest:" in capsys.readouterr().out
+    assert "The nearest:" in capsys.readouterr().out
     assert asked(tmp_path, wait="max < 10d") == 0
-    assert "as asked already" in capsys.readouterr().out
+    assert "already as asked" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

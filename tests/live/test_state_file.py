@@ -190,7 +190,7 @@ def test_what_no_file_can_say_is_told(tmp_path: Path) -> None:
     play.feed(GroupPaused("compute", True, False))  # noqa: FBT003 - as the event has it
     play.feed(MachineClosed("", "dust", False))  # noqa: FBT003 - likewise
     assert written(play).unsaid == [
-        "hosts of gpu have other slots or labels than the plan says, or its one machine is closed",
+        "hosts of gpu differ from the plan in slots or labels, or its only machine is closed",
         "grants of compute are paused",
     ]
     play.store.close()

@@ -218,7 +218,7 @@ def test_a_job_waits_for_what_somebody_wanted(tmp_path: Path) -> None:
     assert why(throttled) == "throttle: it runs 1 task at once, as many as its throttle allows"
     assert (
         why(play.submit("/C", 1, group="gpu", units=2))
-        == "gang: each of its tasks needs 2 slots at once, more than /C could have now: it counts for nothing"
+        == "gang: each of its tasks needs 2 slots at once, more than /C could have now: it is not counted as demand"
     )
     limited = play.submit("/C", 3, group="gpu")
     play.end(max(play.live()), "finished")
@@ -227,7 +227,7 @@ def test_a_job_waits_for_what_somebody_wanted(tmp_path: Path) -> None:
     play.feed(GroupPaused("gpu", grants=True, reclaims=False))
     assert why(limited).startswith("paused: grants are paused in gpu")
     play.feed(GroupPaused("gpu", grants=False, reclaims=False), MachineClosed("", "dust"))
-    assert why(limited) == "no_host: no host of gpu may start anything now; `fairhold hosts` says why"
+    assert why(limited) == "no_host: no host of gpu may start anything now; `fairhold hosts` shows why"
     single = play.submit("/B", 1, group="compute", retries=1, backoff=60 * SECOND)
-    assert why(single) == "no_host: no host of compute may start anything now; `fairhold hosts` says why"
+    assert why(single) == "no_host: no host of compute may start anything now; `fairhold hosts` shows why"
     play.store.close()

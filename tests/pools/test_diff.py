@@ -129,7 +129,7 @@ def test_the_same_plan_changes_nothing() -> None:
     found = change(consumers, consumers, requests)
     assert found["ownership"] == []
     assert {name: pool["consumers"] for name, pool in found["pools"].items()} == {"/": {}, "/M": {}}
-    assert "private pool of /M: cpu 4; nobody's numbers change\n\nChange hands: nothing" in diff_text(found)
+    assert "private pool of /M: cpu 4; no numbers change\n\nChange hands: nothing" in diff_text(found)
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def test_the_same_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "/Product          gpu       +4              4 -> 8      4         none -> 9          6\n" in text
     assert "Change hands" not in text
     print_diff(PLAN, PLAN, STATE, Look("1d"), as_json=False, is_full=True)
-    assert "train: nobody's numbers change\n" in capsys.readouterr().out
+    assert "train: no numbers change\n" in capsys.readouterr().out
 
 
 def test_a_queue_that_is_called_otherwise_is_the_same_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +107,7 @@ def test_of_slots_and_resources_a_state_fits_one_alone(tmp_path: Path) -> None:
         print_diff(PLAN, slots, STATE, Look("1d"), as_json=False)
     (fault,) = caught.value.faults
     assert fault.code == "slots-and-vectors"
-    assert "shared in slots, under the other plan in resources" in fault.what
+    assert "shared in slots here and in resources there" in fault.what
     # Where the state says nothing of the group it fits both.
     empty = written(tmp_path / "state.yaml", "fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\n")
     print_diff(slots, PLAN, empty, Look("1d"), as_json=False)

@@ -185,7 +185,7 @@ def test_a_cycle_shows_what_is_only_observed(tmp_path: Path, capsys: pytest.Capt
     plan.write_text(PLAN.replace("await_ends: 90s, ", ""))
     state.write_text(json.dumps({"fairhold_state": 1, "now": NOW} | rows))
     print_cycle(plan, state, as_json=False, after=None, check=True)
-    told = capsys.readouterr().out.split("Observed, nobody is told:\n")[1].splitlines()
+    told = capsys.readouterr().out.split("Observed only, no notice given:\n")[1].splitlines()
     assert told[1].split()[:4] == ["/P/B", "c", "b", "3"]
 
 

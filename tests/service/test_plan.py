@@ -124,7 +124,10 @@ def test_diff_says_which_jobs_are_in_the_way_and_goes_on_without_them(bank: Bank
     (span,) = found["over_time"]["spans"]
     assert span["consumers"] == {"compute": {"/Research": {"slots": [1, 0]}}}
     said = diff_text(found)
-    assert f"In the way of the plan, and counted as cancelled in what follows:\n- {fault['what']}\n" in said
+    assert (
+        f"These prevent the plan from being applied; the numbers below count them as cancelled:\n- {fault['what']}\n"
+        in said
+    )
     assert bank.get(f"/jobs/{mine}")["state"] == "running"
     assert bank.get(f"/jobs/{waits}")["state"] == "blocked"
     assert put(bank, alone, status=409)["code"] == "consumer-in-use"

@@ -115,7 +115,7 @@ def test_a_body_that_is_none(bank: Bank, content: str, headers: dict[str, str], 
 def test_addresses_and_methods_that_are_not_there(bank: Bank) -> None:
     assert bank.get("/nothing", 404)["faults"][0]["what"] == "there is nothing at this address"
     fault = bank._ask("DELETE", "/jobs", 405)["faults"][0]
-    assert (fault["what"], "`Allow`" in fault["mend"]) == ("this address is not asked with this method", True)
+    assert (fault["what"], "`Allow`" in fault["mend"]) == ("this address does not support this method", True)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ consumers: [{match: {who: a|b}, to: "/{who}"}]
     ("row", "code", "what"),
     [
         (",60,a,1,0", "trace-missing", "`submit` is empty in 1 line: 3"),
-        ("monday,60,a,1,0", "trace-instant", "`submit` is no instant in 1 line: 3 (`monday`)"),
+        ("monday,60,a,1,0", "trace-instant", "`submit` is not an instant in 1 line: 3 (`monday`)"),
         ("-1,60,a,1,0", "trace-negative", "`submit` is below 0 in 1 line: 3 (`-1`)"),
         ("1e16,60,a,1,0", "trace-absurd", "`submit` is beyond all sense in 1 line: 3 (`1e16`)"),
         ("1,,a,1,0", "trace-missing", "`duration` is empty in 1 line: 3"),

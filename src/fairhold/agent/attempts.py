@@ -53,7 +53,7 @@ class Attempts:
 
     base    : where groups can be made, empty = nowhere
     running : is told (attempt, number of its command); over : (attempt, exit record)
-    watch   : is given the descriptor of a supervisor that is no child of this process, readable when it ends
+    watch   : is given the descriptor of a supervisor that is not a child of this process, readable when it ends
     """
 
     def __init__(

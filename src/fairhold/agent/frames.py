@@ -30,7 +30,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class FrameError(Exception):
-    """What came is no frame of this session, or what is to be sent fits into none; the connection is of no use."""
+    """What came is not a frame of this session, or what is to be sent does not fit into one: close the connection."""
 
 
 def session_key(secret: bytes, agent: bytes, service: bytes) -> bytes:

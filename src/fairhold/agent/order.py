@@ -61,16 +61,16 @@ class Order:
         """From a message `start`; its files are below `directory`. Raises ValueError where it cannot be carried out."""
         for name in _TEXTS:
             if not isinstance(message.get(name, ""), str):
-                raise ValueError(f"{name} is no text")  # noqa: TRY004 - the value of a message, not a caller's mistake
+                raise ValueError(f"{name} is not a string")  # noqa: TRY004 - the value of a message, not a caller's mistake
         self.attempt: int = _whole(message, "attempt", 1)
         self.token: str = message["token"] if message.get("token") else _missing("token")
         argv = message.get("argv")
         if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
-            raise ValueError("argv is no list of words")
+            raise ValueError("argv is not a list of strings")
         self.argv: list[str] = argv
         environment = message.get("environment") or {}
         if not isinstance(environment, dict) or not all(isinstance(value, str) for value in environment.values()):
-            raise ValueError("environment is no object of texts")
+            raise ValueError("environment is not an object of strings")
         self.directory: str = message.get("directory") or "/"
         try:
             self.stdin = binascii.a2b_base64(message.get("stdin") or "", strict_mode=True)
@@ -88,7 +88,7 @@ class Order:
         self.keep_empty = message.get("keep_empty") is True
         self.signal = _whole(message, "signal", 1, 15)
         if self.signal > _HIGHEST_SIGNAL:
-            raise ValueError("signal is no signal")
+            raise ValueError("signal is not a valid signal")
         self.weight = _whole(message, "weight", 1, PLAIN_WEIGHT)
         number = environment.get("FAIRHOLD_ATTEMPT", "")
         self.number = int(number) if number.isdecimal() else self.attempt
@@ -123,9 +123,9 @@ def _devices(message: Mapping[str, Any]) -> tuple[int, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list) or not all(type(each) is int and each >= 0 for each in value):
-        raise ValueError("devices is no list of whole numbers from 0")
+        raise ValueError("devices is not a list of whole numbers from 0")
     if len(set(value)) < len(value):
-        raise ValueError("devices names one twice")
+        raise ValueError("devices lists a number twice")
     return tuple(value)
 
 

@@ -21,7 +21,7 @@ _FIRST = 1.0
 
 
 class Advance:
-    """Writes the line anew while a run goes on; where standard error is no terminal, nothing.
+    """Rewrites the line while a run goes on; nothing where standard error is not a terminal.
 
     clock : seconds, as `time.monotonic`
     """

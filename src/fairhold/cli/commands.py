@@ -1,4 +1,4 @@
-"""Every command with its arguments; what it does stands in the module that it calls."""
+"""Every command with its arguments; the module that it calls does the work."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
     for fault in scenario.findings.faults():
         warn(str(fault))
     if draws > 1 and _world(scenario) == _world(read_scenario(path, 1)):
-        raise UsageError("every draw is the same: nothing in the scenario is left to chance; `simulate` compares it")
+        raise UsageError(
+            "every draw is the same: nothing in the scenario is random; use `simulate` to compare its plans"
+        )
     tasks = [(draw, name) for draw in range(draws) for name in names]
     results, is_whole = _played(path, tasks, processes)
     of = dict(zip(tasks, results, strict=False))
@@ -46,7 +48,7 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         draws = len(results) // len(names)
         if not draws:
             raise KeyboardInterrupt
-        warn(f"interrupted: {draws} whole draws were played, and not all that were asked for")
+        warn(f"interrupted after {draws} complete draws; fewer than were asked for")
     pairs = {
         name: paired([of[draw, names[0]] for draw in range(draws)], [of[draw, name] for draw in range(draws)])
         for name in names[1:]
@@ -57,13 +59,11 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         )
         return 0 if is_whole else INTERRUPTED
     for name, rows in pairs.items():
-        print_text(
-            f"# {name} instead of {names[0]}, {draws} draws: what differs by more than chance, the weightiest first"
-        )
+        print_text(f"# {name} instead of {names[0]}, {draws} draws: differences beyond chance, the largest first")
         sure = [each for each in rows if each.is_sure]
         print_text(_table(sure[:MOST_ROWS]) if sure else "nothing")
         if len(rows) > len(sure):
-            print_text(f"{len(rows) - len(sure)} other differences may be chance: --json has all")
+            print_text(f"{len(rows) - len(sure)} other differences may be due to chance: --json has all")
     return 0 if is_whole else INTERRUPTED
 
 

@@ -31,7 +31,7 @@ class Look(NamedTuple):
     """How far is looked.
 
     ahead : duration; checkpoint: duration between two states that tasks save, empty = they save none
-    at    : of a scenario, the instant or duration up to which it is played; empty = it is no scenario
+    at    : of a scenario, the instant or duration up to which it is simulated; empty = it is not a scenario
     """
 
     ahead: str
@@ -60,7 +60,7 @@ def print_diff(
     if scenario is not None:
         document = _diff_in_scenario((old, new), scenario, look, moved)
     elif look.at:
-        raise UsageError(f"`--at` is for a scenario, and `{shown(str(state_path))}` is none")
+        raise UsageError(f"`--at` is for a scenario, and `{shown(str(state_path))}` is not one")
     else:
         document = _diff_of_state((old, new), state_path, new_path, look, moved)
     if as_json:
@@ -123,7 +123,7 @@ def _diff_in_scenario(plans: tuple[Plan, Plan], path: Path, look: Look, moved: d
     from fairhold.sim.effect import effect_of, effect_over_time  # noqa: PLC0415
 
     if not look.at:
-        raise UsageError("of a scenario it has to be said up to when it is played: `--at 3d`, or an instant")
+        raise UsageError("a scenario needs the time up to which it is simulated first: `--at 3d`, or an instant")
     old, new = plans
     ahead = duration_of(look.ahead)
     played = standing_at(path, old, look.at)
@@ -146,10 +146,8 @@ def _other_kinds(old: Plan, new: Plan, new_path: Path) -> list[Fault]:
             if name in plan.resource_groups
         ]
         if len(set(kinds)) > 1:
-            what = (
-                f"`{shown(name)}` is shared in {kinds[1]}, under the other plan in {kinds[0]}: the state fits one alone"
-            )
-            mend = "give the group another name, or run `cycle` under each plan with a state of its own"
+            what = f"`{shown(name)}` is shared in {kinds[1]} here and in {kinds[0]} there: the state fits only one plan"
+            mend = "give the group another name, or run `cycle` under each plan with its own state"
             faults.append(Fault("slots-and-vectors", what, mend, ("resource_groups", name), str(new_path)))
     return faults
 
@@ -202,7 +200,7 @@ def _when(switch: Document) -> str:
 def _obstacles_text(faults: list[Document]) -> str:
     """What keeps a plan from being in force."""
     lines = (f"- {printable(each['what'])}\n  {printable(each['mend'])}" for each in faults)
-    return "\n".join(("In the way of the plan, and counted as cancelled in what follows:", *lines))
+    return "\n".join(("These prevent the plan from being applied; the numbers below count them as cancelled:", *lines))
 
 
 def _changed_now(document: Document) -> list[str]:
@@ -234,7 +232,7 @@ def _diff_text(document: Document) -> str:
     texts = []
     for group, result in document["resource_groups"].items():
         told = [*changed_queues(group, result), *_changed_slots(group, result)]
-        texts += told or [f"{group}: nobody's numbers change"]
+        texts += told or [f"{group}: no numbers change"]
     texts += changed_pools(document)
     if "ownership" in document:
         texts.append(hands_text(document["ownership"]))

@@ -55,7 +55,7 @@ def explore(
     if not set_ and (consumer or output or state_output or json):
         raise UsageError("`--consumer`, `--output`, `--state-output` and `--json` go with `--set`")
     if set_ and port:
-        raise UsageError("`--port` is for the page, and with `--set` there is none")
+        raise UsageError("`--port` is for the page, and `--set` opens no page")
     explorer = open_explorer(plan, state, begin)
     inputs = [each for each in (plan, state) if each is not None]
     if not set_:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CHANGED = "changed"
 """In the place of a consumer: all of whom any number differs."""
 MOST_ROWS = 40
-_NOBODY = "a state in which nobody wants anything"
+_NOBODY = "a state without demand"
 
 
 def open_explorer(plan: Path, state: Path | None, begin: str) -> Explorer:
@@ -35,7 +35,7 @@ def open_explorer(plan: Path, state: Path | None, begin: str) -> Explorer:
     begin : instant of a state that is not there, empty = now
     """
     if state is not None and begin:
-        raise UsageError("with a STATE its `now` counts; leave `--from` away")
+        raise UsageError("with a STATE, its `now` is used; leave `--from` out")
     if state is None:
         text, name = nobody_wants(begin_of(None, begin) // SECOND * SECOND), _NOBODY
     else:
@@ -113,7 +113,7 @@ def _document(explorer: Explorer, explored: Explored, changes: Sequence[str], pa
 
 def _differences(explored: Explored) -> str:
     rows = explored.differences
-    checked = "checked: every number after was computed again another way"
+    checked = "checked: every new number was computed again by independent code"
     if not rows:
         return f"no number differs; {checked}"
     cells = [

@@ -174,7 +174,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
     """`cycle`: one whole cycle and the state after it, also written to a file if one is given.
 
     after : file; standard output then holds nothing but the state
-    check : look whether what must hold of every cycle does; where not, raises BrokenRuleError before anything is told
+    check : check the invariants of the cycle; raises BrokenRuleError before anything is printed
     """
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
 
@@ -201,7 +201,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         ("stops", "Stopped (grace expired)"),
         ("grants", "Granted"),
         ("reclaims", "Reclaimed"),
-        ("observed", "Observed, nobody is told"),
+        ("observed", "Observed only, no notice given"),
         ("withdrawn", "Notices withdrawn"),
     ):
         if name not in cycle.document:
@@ -263,7 +263,7 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
         or "resource_groups" not in result
         or {"fairhold", "fairhold_state"} & result.keys()
     ):
-        what = "this is no result of `fairhold quota --json` or `fairhold cycle --json`"
+        what = "this is not a result of `fairhold quota --json` or `fairhold cycle --json`"
         mend = "write one with `--json` and give that file, after PLAN and STATE"
         raise InputError([Fault("not-a-result", what, mend, file=str(result_path))])
     if is_cycle(result) and (state.has_amounts or any(each.capacity for each in plan.resource_groups.values())):
@@ -276,7 +276,9 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
         ]
         print_text(json.dumps({"findings": rows}, indent=1, default=str))
     elif not findings:
-        print_text(f"{printable(str(result_path))}: obeys the rules; every number was computed again another way")
+        print_text(
+            f"{printable(str(result_path))}: obeys the rules; every number was computed again by independent code"
+        )
     else:
         print_text("\n".join(printable(f"{row.where}: {row.text}{_numbers(row)} [{row.rule}]") for row in findings))
     if findings:

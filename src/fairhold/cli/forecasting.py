@@ -65,7 +65,7 @@ def forecast_from_record(folder: Path, job: str, at: str, wanted: Wanted, *, as_
     scene = _replay_of(folder)
     instant = parse_instant(at) if at else scene.end
     if instant is None or not 0 <= instant <= LAST_INSTANT:
-        raise UsageError(f"`--at`: `{at}` is no instant; write it as 2026-01-05T09:00:00Z")
+        raise UsageError(f"`--at`: `{at}` is not an instant; write it as 2026-01-05T09:00:00Z")
     return _of_scene(scene, job, instant, folder, wanted, as_json=as_json)
 
 
@@ -112,12 +112,12 @@ def run_backtest(folder: Path, state: Path | None, instants: int, wanted: Wanted
 def coverage_words(found: Document | None) -> str:
     """What a back-test came to."""
     if found is None:
-        return "coverage: never tried; `fairhold forecast --backtest RECORD --state DIRECTORY` does"
+        return "coverage: not measured; `fairhold forecast --backtest RECORD --state DIRECTORY` measures it"
     parts = [
-        f"{found[name]['covered']} of {found[name]['told']} began by the {name} told "
+        f"{found[name]['covered']} of {found[name]['told']} began by the {name} forecast "
         f"({found[name]['share'] / 10_000:.1f} %)"
         if found[name]["told"]
-        else f"no {name} told can be compared with what happened"
+        else f"no {name} forecast can be compared with what happened"
         for name in ("p50", "p90")
     ]
     told, instants = count(found["forecasts"], "forecast"), count(found["instants"], "instant")
@@ -137,7 +137,7 @@ def _replay_of(folder: Path) -> Scene:
     scenario = read_scenario(folder / SCENARIO if folder.is_dir() else folder)
     scene = next((each for each in scenario.scenes.values() if each.is_replay), None)
     if scene is None:
-        what = "the scenario is no record, or none of its plans is the one of the record"
+        what = "the scenario is not a record, or none of its plans is that of the record"
         raise InputError([Fault("no-record", what, "name a folder of `fairhold record`", file=str(folder))])
     return scene
 

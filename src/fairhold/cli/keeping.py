@@ -19,16 +19,16 @@ _WHY = {
     HAS_ALL: ("that is all that it asks for", "that is all that they ask for"),
     LIMIT: ("its limit is reached", "their limits are reached"),
     OWNED: ("that is what it owns or deserves", "that is what they own or deserve"),
-    SHARE: ("the division gives it the same part as before", "the division gives them the same parts as before"),
+    SHARE: ("its computed share is the same as before", "their computed shares are the same as before"),
 }
 _NOTHING = {
-    NOBODY_WANTS: "nobody asks for more than it has",
-    ENTITLED: "nobody holds more than it is entitled to",
+    NOBODY_WANTS: "no consumer asks for more than it has",
+    ENTITLED: "no consumer holds more than it is entitled to",
 }
 
 
 def kept_lines(summary: Document) -> Iterator[str]:
-    """A line for each reason; those whose values were changed first, each in a line of its own."""
+    """A line for each reason; those whose values were changed come first, each in its own line."""
     quotas: dict[tuple[str, str, bool], list[str]] = {}
     for row in summary["kept"]:
         quotas.setdefault((row["consumer"], row["reason"], row["changed"]), []).append(_quota(row))

@@ -1,4 +1,4 @@
-"""What the columns of tables mean: a legend stands below tables whose columns do not explain themselves."""
+"""What the columns of tables mean: a legend is printed below tables whose columns are not self-evident."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _MEANINGS = {
     "class": "share priority; a higher class is served first",
     "moved": "usage after all reclaims",
     "next": "part of what becomes free",
-    "~": "about so much of the resource",
+    "~": "approximate amount of the resource",
     "history": "decayed usage, part of the capacity",
     "deficit h": "hours of slots or of the resource, owned, wanted and not allocated",
     "used h": "hours of slots or of the resource, allocated",
     "borrowed h": "the same, allocated and not its own",
     "longest": "how long the deficit of a unit lasted at most",
-    "lost h": "the same, of work that was thrown away",
-    "lost": "work that was thrown away",
+    "lost h": "the same, of work that was lost",
+    "lost": "work that was lost",
 }
 """Column → its meaning, the same in every table."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def lint_files(paths: Sequence[Path], *, as_json: bool) -> int:
     """Print the findings; 1 where there are any, or a file could not be read, else 0.
 
-    What could not be read is told on standard error, and keeps nobody from seeing what is in the others.
+    What could not be read is reported on standard error; the other files are checked all the same.
     """
     findings, objects, unread = lint_kai((partial(read_text, path), str(path)) for path in paths)
     for fault in unread:
@@ -34,6 +34,6 @@ def lint_files(paths: Sequence[Path], *, as_json: bool) -> int:
         found = "1 finding" if len(findings) == 1 else f"{len(findings) or 'no'} findings"
         files = len({fault.file for fault in unread})
         some = count(files, "file")
-        rest = f"; what is in {some} and cannot be read counts as not there"
+        rest = f"; objects that cannot be read in {some} were ignored"
         print_text(f"{looked}, {found}{rest if files else ''}")
     return 1 if findings or unread else 0

@@ -100,9 +100,7 @@ def _unusable(error: OSError) -> Fault:
     if error.errno in {errno.EMFILE, errno.ENFILE}:
         return Fault("cannot-use", f"no more files can be opened: {why}", "allow more, as with `ulimit -n 4096`")
     if error.filename is None:
-        return Fault(
-            "cannot-use", f"{why}: perhaps the directory that this works in has gone", "change into another one"
-        )
+        return Fault("cannot-use", f"{why}: perhaps the working directory was removed", "change into another one")
     return Fault("cannot-use", f"it cannot be used: {why}", "name another one", file=os.fsdecode(error.filename))
 
 
@@ -112,4 +110,4 @@ def _usage(error: click.ClickException) -> Fault:
     what = _QUOTED.sub(r"`\1`", message[:1].lower() + message[1:])
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "fairhold"
-    return Fault(UsageError.code, what, f"`{command} --help` says how it is called")
+    return Fault(UsageError.code, what, f"`{command} --help` shows its usage")

@@ -1,4 +1,4 @@
-"""Of a scenario the one plan that a command is about, told before any job is read."""
+"""The one plan of a scenario that a command uses, known before any job is read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_of_one_plan(path: Path, only: str, draw: int, expect: tuple[Expectation
 
     expect : what is asked of it
 
-    Raises UsageError where it is not told which, and InputError as `read_scenario`.
+    Raises UsageError where it is not clear which, and InputError as `read_scenario`.
     """
     known = plan_names(path)
     if only and known and only not in known:

@@ -1,4 +1,4 @@
-"""`check` of a file that is no plan, and says so itself: a scenario, or tenants."""
+"""`check` of a file that is not a plan and says so: a scenario, or tenants."""
 
 from __future__ import annotations
 

@@ -54,13 +54,11 @@ def _stopped(summary: Document, coming: Document | None, clock: Clock) -> str:
     if coming is None:  # the plan is in force by now
         told = summary["notices"]
         if not told["units"]:
-            return (
-                nothing_stopped(summary) if summary["nothing_taken"] else "Nothing more is taken back than without it"
-            )
-        return f"{_count(told['units'], 'unit')} to be given back by {clock(told['by'])}"
+            return nothing_stopped(summary) if summary["nothing_taken"] else "Nothing is reclaimed because of it"
+        return f"{_count(told['units'], 'unit')} to give back by {clock(told['by'])}"
     alone = coming["alone"]
     if not alone["units"]:
-        return "Nothing more is stopped than without it" if coming["stops"] else nothing_stopped(summary)
+        return "Nothing is stopped because of it" if coming["stops"] else nothing_stopped(summary)
     what = _count(alone["units"], "unit") if alone["tasks"] is None else _count(alone["tasks"], "task")
     return f"{what} stopped by {clock(alone['by'])}{_lost(coming)}"
 
@@ -84,13 +82,13 @@ def brief_text(
     numbers : tables of those whose numbers differ now; when : when a switch of windows is
     """
     texts = [settings_table(document["summary"]["changes"])] if document["summary"]["values"] else []
-    texts += numbers(document) or ["Nobody's numbers change now."]
+    texts += numbers(document) or ["No numbers change now."]
     texts += _at_windows(document, numbers, when)
     coming, reclaims = document.get("over_time"), document["reclaims"]
     if coming:
         alone = [row | {"units": row["units"] - row["anyway"]} for row in coming["stops"]]
         stops = [row for row in alone if row["units"]]
-        texts += [f"Stopped by the new plan alone:\n{_moves(stops, clock, coming['resources'])}"] if stops else []
+        texts += [f"Stopped only by the new plan:\n{_moves(stops, clock, coming['resources'])}"] if stops else []
         texts += _over_time(coming, clock)
     elif reclaims["added"]:
         texts.append(f"Reclaimed by the new plan:\n{_moves(reclaims['added'], clock)}")

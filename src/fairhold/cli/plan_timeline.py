@@ -30,7 +30,7 @@ def coming_text(document: Document) -> str:
         head = ("from", "times", "group", "consumer", "held at the end", "stopped", "lost")
         texts = [f"{title}\n{table(head, rows)}"]
     if alone:
-        texts.append(f"Held now, and stopped by the new plan alone:\n{_stops(alone, resources)}")
+        texts.append(f"Held now, and stopped only by the new plan:\n{_stops(alone, resources)}")
     both = sum(row["anyway"] for row in stops)
     if both:
         texts.append(f"Held now, and stopped under both plans: {both} {'unit' if both == 1 else 'units'}")
@@ -96,5 +96,5 @@ def _stops(rows: list[Document], resources: Sequence[Document]) -> str:
         for row in rows[:MOST]
     ]
     rest = rows[MOST:]
-    more = f"\nand {count(sum(row['units'] for row in rest), 'unit')} more; --json tells all of them" if rest else ""
+    more = f"\nand {count(sum(row['units'] for row in rest), 'unit')} more; --json has all" if rest else ""
     return table(head, cells) + more

@@ -129,7 +129,7 @@ def _level(level: Document) -> Iterator[str]:
     for each in level.get("passed_over", ()):
         owner, bound = each["owner"] or "nobody", each["bound"]
         whose = f" of {bound['consumer']}" if bound["consumer"] else ""
-        yield f"      passed over: what {owner} owns, the {bound['setting']}{whose} is {bound['within']} [R-LEND-6]"
+        yield f"      skipped: what {owner} owns, as the {bound['setting']}{whose} is {bound['within']} [R-LEND-6]"
     yield from _comparisons(level.get("comparisons", ()))
 
 
@@ -178,7 +178,7 @@ def _comparison(each: Document) -> str:
 def what_would_help(request: Document) -> Iterator[str]:
     """What was tried and gives more."""
     if "together" in request:
-        yield "  What differs is told with the name of one in place of the consumer, and with --json."
+        yield "  To see how they differ, name one of them instead of the consumer, or use --json."
     if "would_help" not in request:
         return
     helps, who, search = request["would_help"], request.get("together"), request["search"]
@@ -206,11 +206,11 @@ def _not_tried(search: Document) -> Iterator[str]:
     """Which other values were not all tried, as these help."""
     left = search["left_out"]
     if len(left) == len(GROUPS):
-        yield "  These are what the reasons point at; as they help, no other values were tried."
+        yield "  These are the values that the reasons name; because they help, no others were tried."
     elif left:
-        yield f"  As these help, values of these were not tried: {', '.join(left)}."
+        yield f"  Because these help, these kinds of values were not tried: {', '.join(left)}."
     if search["in_part"]:
-        yield f"  Of {search['in_part']} values that were tried not every step beyond {DENSE} was."
+        yield f"  Of {search['in_part']} values, not every step beyond {DENSE} was tried."
 
 
 def _changes(changes: list[Document]) -> Iterator[str]:

@@ -101,7 +101,7 @@ def _pool(pool: Document, path: str) -> str:
 
 def _content(pool: Document) -> Iterator[str]:
     """Whose what a pool has is, and what it has room for."""
-    yield f"  {'of nobody' if pool['pool'] == '/' else 'its own'}: {_has(pool['unowned'])}"
+    yield f"  {'not owned' if pool['pool'] == '/' else 'its own'}: {_has(pool['unowned'])}"
     for lender, amounts in pool["lent_in"].items():
         yield f"  lent by {lender}: {_has(amounts)}"
     if any(value != "0" for value in pool["lent_out"].values()):

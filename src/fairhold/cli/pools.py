@@ -72,14 +72,14 @@ def ownership_text(document: Document) -> str:
 
 
 def changed_pools(document: Document, *, is_full: bool = True) -> Iterator[str]:
-    """What a difference of two plans says of every pool; is_full : also where nobody's numbers change."""
+    """What a difference of two plans says of every pool; is_full : also where no numbers change."""
     for title, pool in _pools(document):
         was, will = pool["amounts"]
         keys = dict.fromkeys(key for side in (will, was) for key, value in (side or {}).items() if value != "0")
         has = ", ".join(f"{printable(key)} {_changed([was, will], key)}" for key in keys)
         if not pool["consumers"]:
             if is_full:
-                yield f"{title}: {has or 'empty'}; nobody's numbers change"
+                yield f"{title}: {has or 'empty'}; no numbers change"
             continue
         parts = [
             (f"{sign}{printable(key)}", name, key)

@@ -1,4 +1,4 @@
-"""Hosts that are not up, at the end of what is told of resource groups."""
+"""Hosts that are not up, named at the end of the output about resource groups."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def _part(text: str) -> str:
 
 
 def changed_queues(name: str, group: Document) -> Iterator[str]:
-    """What a difference of two plans says of the queues of a group; nothing where nobody's numbers change."""
+    """What a difference of two plans says of the queues of a group; nothing where no numbers change."""
     changed = {path: values for path, values in group["consumers"].items() if "fair_share" in values and path != "/"}
     if not changed:
         return

@@ -49,7 +49,7 @@ def _instant(text: str, option: str, otherwise: int) -> int:
         return otherwise
     found = parse_instant(text)
     if found is None or not 0 <= found <= LAST_INSTANT:
-        raise UsageError(f"`{option}`: `{text}` is no instant; write it as 2026-01-05T09:00:00Z")
+        raise UsageError(f"`{option}`: `{text}` is not an instant; write it as 2026-01-05T09:00:00Z")
     return found
 
 
@@ -87,10 +87,12 @@ def _words(folder: Path, found: Record) -> str:
         f"jobs: {said['jobs']}, ends of attempts: {said['ends']}, changes: {said['changes']}, plans: {plans}",
     ]
     if found.is_cut:
-        lines.append("it begins there, as what was before is no longer in the log of the service")
+        lines.append("it begins there, because earlier entries are no longer in the log of the service")
     if found.story.state is not None:
-        lines.append("it begins with what there was by then, in state.json")
-    lines += [f"left out, as a scenario cannot say it: {what} ({count})" for what, count in found.left_out.items()]
+        lines.append("the state at its begin is in state.json")
+    lines += [
+        f"left out, because a scenario cannot contain it: {what} ({count})" for what, count in found.left_out.items()
+    ]
     return "\n".join(lines)
 
 

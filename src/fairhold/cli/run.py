@@ -89,7 +89,7 @@ def _refuse_of_service(jobs: Sequence[Job], path: Path) -> None:
     faults = [
         Fault(
             "needs-service",
-            f"`{key}` is for the live service, and `fairhold run` is none",
+            f"`{key}` is only for the live service, not for `fairhold run`",
             "run: fairhold submit --file JOBS, or leave it out",
             ("jobs", at, key),
         )
@@ -110,7 +110,7 @@ def _refuse_max_run_time(plan: Plan, path: Path) -> None:
     faults = [
         Fault(
             "needs-service",
-            f"`max_run_time` of `{plan.tree.paths[row]}` is for the live service, and `fairhold run` is none",
+            f"`max_run_time` of `{plan.tree.paths[row]}` is only for the live service, not for `fairhold run`",
             "run: fairhold serve, or leave it out",
             ("policies", at, "consumers", plan.tree.paths[row], "max_run_time"),
         )
@@ -137,7 +137,7 @@ def _refuse_what_never_fits(plan: Plan, jobs: Sequence[Job], path: Path) -> None
 
 
 def _in_file(faults: Sequence[Fault], path: Path) -> InputError:
-    """The faults with their lines; what is no regular file, as a pipe, cannot be read again for them."""
+    """The faults with their lines; what is not a regular file, as a pipe, cannot be read again for them."""
     if not path.is_file():
         return InputError([replace(fault, file=str(path)) for fault in faults])
     return InputError(parse_document(read_text(path), str(path)).locate(faults))

@@ -46,7 +46,7 @@ def serve_explorer(explorer: Explorer, inputs: Sequence[Path], port: int) -> Non
         port, token = door.getsockname()[1], secrets.token_urlsafe(24)
         title = "Explore " + ", ".join(printable(path.name) for path in inputs)
         app = Gate(application(explorer, title, in_words, token), frozenset({f"{HOST}:{port}", f"localhost:{port}"}))
-        print_text(f"http://{HOST}:{port}/{token}/\nCtrl-C ends it; nobody else gets in without that address")
+        print_text(f"http://{HOST}:{port}/{token}/\nCtrl-C ends it; the page opens only at this address")
         sys.stdout.flush()
         server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_config=None, access_log=False))
         with suppress(KeyboardInterrupt):
@@ -68,5 +68,5 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         door.close()
         what = f"cannot listen at {HOST}:{port}: {error.strerror or error}"
-        raise InputError([Fault("cannot-listen", what, "choose another by --port, or leave it away")]) from error
+        raise InputError([Fault("cannot-listen", what, "choose another with --port, or leave --port out")]) from error
     return door

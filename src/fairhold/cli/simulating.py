@@ -79,7 +79,7 @@ def run_scenario(
 
 
 def is_file_of_plan(path: Path, name: str) -> bool:
-    """Whether a name is no plan of a scenario, but a plan file."""
+    """Whether a name is not a plan of a scenario but a plan file."""
     return str(path) != "/dev/stdin" and Path(name).is_file() and name not in plan_names(path)
 
 
@@ -147,7 +147,7 @@ def _tell_run(name: str, run: Run) -> None:
         parts = count(run.kept, "part")
         warn(f"`{shown(name)}` was begun before: {parts} of its event log came out the same, and stayed")
     for number in run.mended:
-        warn(f"`{shown(name)}`: part {number} of its event log was damaged, and is written anew")
+        warn(f"`{shown(name)}`: part {number} of its event log was damaged and is written again")
 
 
 def _tell_unfinished(scenario: Scenario, names: list[str], way: Way) -> None:
@@ -204,7 +204,7 @@ def _print_begin(scenario: Scenario, documents: Mapping[str, Document]) -> None:
     warm_up = scenario.begin - scenario.scenes[next(iter(documents))].start
     if warm_up:
         begin = format_instant(scenario.begin // SECOND * SECOND)
-        print_text(f"measured from {begin} on: the warm-up of {format_duration(warm_up)} before it counts nothing")
+        print_text(f"measured from {begin} on: the warm-up of {format_duration(warm_up)} before it is not counted")
 
 
 def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> None:
@@ -220,14 +220,14 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
     print_text(legend(_HEAD))
     names = list(documents)
     for other in names[1:]:
-        print_text(f"# {other} instead of {names[0]}: what is different, the weightiest first")
+        print_text(f"# {other} instead of {names[0]}: differences, the largest first")
         first = documents[names[0]]
         print_text(_difference_table(differences(first, documents[other]), is_of_several=len(first["shared"]) > 1))
     for each in _told_once(outcome):
         word = f"{'holds' if each['holds'] else 'does not hold'}{each['of']}"
         jobs = "1 job of it" if each["never_run"] == 1 else f"{each['never_run']:,} jobs of it"
         never = f", and {jobs} can never run" if each["never_run"] else ""
-        nothing = ", of nothing that was measured" if each["is_empty"] else ""
+        nothing = ", but nothing was measured" if each["is_empty"] else ""
         print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}{nothing}{never}")
 
 
@@ -258,7 +258,7 @@ def _print_record(document: Document) -> None:
         print_text(f"  recorded: {twin['recorded'] or 'nothing more'}\n  played:   {twin['played'] or 'nothing more'}")
     if otherwise is not None and otherwise["guessed"]:
         tasks = "1 task was" if otherwise["guessed"] == 1 else f"{otherwise['guessed']:,} tasks were"
-        print_text(f"{tasks} not done in the record: taken to run as long as is usual for the consumer")
+        print_text(f"{tasks} not finished in the record: assumed to run as long as is usual for the consumer")
     if otherwise is not None and otherwise["passed_over"]:
         count = otherwise["passed_over"]
         wishes = (

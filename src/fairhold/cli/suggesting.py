@@ -74,9 +74,9 @@ def suggest_plan(
         write_whole(output, yaml.safe_dump(text, sort_keys=False, allow_unicode=True, width=120))
     if found.before.never:
         jobs = count(found.before.never, "job")
-        warn(f"{jobs} of `{shown(consumer)}` can never run under the plan as it is, and no wait here is that of them")
+        warn(f"{jobs} of `{shown(consumer)}` can never run under this plan; they are not part of any wait shown here")
     if not found.is_whole:
-        warn(f"interrupted: {len(found.tried):,} changes were tried, and not all; a smaller one may do")
+        warn(f"interrupted: {len(found.tried):,} changes were tried, and not all; a smaller one may be enough")
     if as_json:
         print_json(_document(found, asked, document))
     else:
@@ -89,11 +89,11 @@ def suggest_plan(
 def _asked(consumer: str, wait: str) -> Expectation:
     match = _WAIT.fullmatch(wait)
     if match is None:
-        what = f"`{shown(wait)}` is no bound of a wait"
+        what = f"`{shown(wait)}` is not a bound of a wait"
         raise InputError([Fault("expectation", what, "write it as `p95 < 60s`", ("--wait",))])
     statistic, sign, bound = match.groups()
     if statistic == "count":
-        raise InputError([Fault("expectation", "`count` is no wait", "write it as `p95 < 60s`", ("--wait",))])
+        raise InputError([Fault("expectation", "`count` is not a wait", "write it as `p95 < 60s`", ("--wait",))])
     if any(each in consumer for each in "() ") or not consumer.startswith("/"):
         raise UsageError(f"--consumer: `{shown(consumer)}` is not a path; write it as /Trading/Risk")
     return parse_expectation(f"wait.{statistic}({consumer}) {sign} {bound}")
@@ -143,28 +143,30 @@ def _settings(found: Found, plan: Document) -> list[Document]:
 def _text(found: Suggested, asked: Expectation, plan: Document) -> str:
     now = f"{asked.number} is {asked.words(found.before.worst)}"
     if found.is_kept:
-        return f"{now}: it is as asked already, {asked.text}"
+        return f"{now}: already as asked, {asked.text}"
     best = found.best
     plans = f"{count(found.played, 'plan')} {'was' if found.played == 1 else 'were'} played"
     if best is None:
         rows = [_row(each, found.before, asked) for each in found.tried[:MOST] if each.measured.numbers]
-        told = f"{now}; no change that was tried makes it as asked, {asked.text} ({plans})"
-        return f"{told}. What came nearest:\n{table(_HEAD, rows)}" if rows else f"{told}"
+        told = f"{now}; no change that was tried is enough for {asked.text} ({plans})"
+        return f"{told}. The nearest:\n{table(_HEAD, rows)}" if rows else f"{told}"
     good = [each for each in found.tried if each.will_do]
     settings = [(row["place"], _said(row["old"]), _said(row["new"])) for row in _settings(best, plan)]
     texts = [
-        f"{now}, asked is {asked.text}; {plans}. What makes it so, the smallest change first:",
+        f"{now}, asked is {asked.text}; {plans}. Changes that are enough, the smallest first:",
         table(_HEAD, [_row(each, found.before, asked) for each in good[:MOST]]),
-        *([f"and {len(good) - MOST} more; --json tells all of them"] if len(good) > MOST else []),
+        *([f"and {len(good) - MOST} more; --json has all"] if len(good) > MOST else []),
         "",
         "The smallest:",
         table(("place", "old", "new"), settings),
         "",
-        "What it does to everybody:",
+        "Its effect on all consumers:",
         _costs(found.before, best.measured),
     ]
     if not best.is_steady:
-        texts.append("A step more does not do: more does not always help here; look at its neighbours by `sweep`.")
+        texts.append(
+            "One step more is not enough: a larger value does not always help here; try values near it with `sweep`."
+        )
     return "\n".join(texts)
 
 

@@ -65,7 +65,7 @@ def run_sweep(
         advance.close()
     tried = played.results
     if not played.is_whole:
-        warn(f"interrupted: {len(tried):,} plans were played, and not all that were asked for")
+        warn(f"interrupted: {len(tried):,} plans were simulated, and not all that were asked for")
     if ignores_never_run:
         tried = [each._replace(never=(0,) * len(each.never)) for each in tried]
     tried = [each._replace(never=each.never[len(asked) :]) for each in tried]  # what is only shown may be of anybody

@@ -29,7 +29,7 @@ def print_windows(plan_path: Path, state_path: Path | None, ahead: str, begin: s
 
     span = duration_of(ahead)
     if state_path is not None and begin:
-        raise UsageError("with a STATE the calendar begins at its `now`; leave `--from` away")
+        raise UsageError("with a STATE, the calendar begins at its `now`; leave `--from` out")
     plan = open_plan(plan_path, places=state_path is not None)
     state = None if state_path is None else read_state(state_path, plan, places=True)
     start = begin_of(state, begin)
@@ -44,7 +44,7 @@ def duration_of(text: str, option: str = "--next") -> int:
     """Microseconds of an option; raises UsageError."""
     span = parse_duration(text)
     if span is None or not 0 < span <= LONGEST:
-        raise UsageError(f"`{option} {text}` is no duration up to 366 days; write it as 14d or 12h")
+        raise UsageError(f"`{option} {text}` is not a duration up to 366 days; write it as 14d or 12h")
     return span
 
 
@@ -58,7 +58,7 @@ def begin_of(state: State | None, text: str) -> int:
         return WallClock().now()
     instant = parse_instant(text)
     if instant is None or not 0 <= instant < LAST_INSTANT:
-        raise UsageError(f"`--from {text}` is no instant; write it as 2026-01-05T09:00:00Z")
+        raise UsageError(f"`--from {text}` is not an instant; write it as 2026-01-05T09:00:00Z")
     return instant
 
 
@@ -70,7 +70,7 @@ def windows_text(row: Document) -> str:
 def _text(plan: Plan, document: Document) -> str:
     """The entries in force, the switches, what each kind of them changes, and the reclaims of each."""
     if plan.calendar is None:
-        return "no policy entry has a window: the same entries are in force always"
+        return "no policy entry has a window: the same entries are always in force"
     texts = ["\n".join(f"{group}: {_names(entries)}" for group, entries in document["in_force"].items())]
     switches = document["switches"]
     if not switches:
@@ -90,7 +90,7 @@ def _text(plan: Plan, document: Document) -> str:
         texts.append(f"{group}, from {old} to {new}:\n{_changes(consumers)}")
     if "reclaims" in switches[0]:
         taken = [{"at": windows_text(row)} | each for row in switches for each in row["reclaims"]]
-        title = "Reclaimed at the switches, if nobody wants more or less until then:"
+        title = "Reclaimed at the switches, if demand does not change until then:"
         texts.append(f"{title}\n{moves_table(taken)}" if taken else f"{title} nothing")
     return "\n\n".join(texts)
 
@@ -101,7 +101,7 @@ def _names(entries: list[Document]) -> str:
 
 def _changes(consumers: Document) -> str:
     if not consumers:
-        return "nobody's settings change"
+        return "no settings change"
     keys = list(dict.fromkeys(key for values in consumers.values() for key in values))
     cells = [
         (path, *(" -> ".join(map(_word, values[key])) if key in values else "=" for key in keys))

@@ -17,7 +17,7 @@ __all__ = ["as_document", "document_in_words", "in_words", "sentence"]
 
 _LEVEL = {
     "owners": "; λ = {} for each slot owned",
-    "rest": "; owners have their fill, then λ = {} for each",
+    "rest": "; owners get all that they want, then λ = {} for each",
     "enough": ", enough for all",
     "ratio": "; λ = {} for each unit of ratio",
     "leaves": ", by one filling over all leaves; λ = {} for the weight of the whole cluster",
@@ -120,12 +120,12 @@ _LOAN = {
     "needed": "{lender} needs all that it owns",
     "lent": "{lender} lends all that it does not need",
     "limit": "a branch above {borrower} is at its limit",
-    "slots": "fewer slots are there than are owned, and none is left",
+    "slots": "there are fewer slots than are owned, and none is left",
 }
 
 
 def _loan(loan: Document) -> str:
-    """Who borrows how much of whom, by the quotas and now, and why it is no more."""
+    """Who borrows how much from whom, by the quotas and now, and why not more."""
     now = "" if loan["allocated"] == loan["quota"] else f" (has {loan['allocated']} now)"
     head = f"{loan['borrower']} borrows {loan['quota'] or 'nothing'} of {loan['lender']}{now}"
     return f"{head}: {_LOAN[loan['bound']].format_map(loan)} [R-LEND-2]"
@@ -148,7 +148,7 @@ def _reclaim(reclaim: Document, *, holds: bool) -> str:
             "what it has above its quota comes from rounding, and is not reclaimed for equal ranks [R-PROTECT-1]"
         )
     if reclaim["lacks"]:
-        said.append(f"{_count(reclaim['lacks'], 'slot')} of its deficit can be reclaimed from nobody [R-RECLAIM-2]")
+        said.append(f"{_count(reclaim['lacks'], 'slot')} of its deficit cannot be reclaimed [R-RECLAIM-2]")
     return "Reclaim: " + "; ".join(said) + "." if said else ""
 
 
@@ -160,7 +160,7 @@ def _move(move: Document) -> str:
         return f"{consumer} keeps {slots}: the notice is withdrawn [R-NOTICE-1]"
     goes = f"for {move['for']}" if move["for"] else f"because of {_CAUSE[move['reason']]}"
     verb = "gets notice" if move["kind"] == "notice" else "is under notice"
-    return f"{consumer} {verb} to give {slots} back until {move['deadline']}, {goes} [R-GRACE-1]"
+    return f"{consumer} {verb} to give {slots} back by {move['deadline']}, {goes} [R-GRACE-1]"
 
 
 _CONTROL = {
@@ -173,7 +173,7 @@ _CONTROL = {
     "budget.lowest_rank": "the budget of {} is used up: until {until} it comes last among its siblings",
     "user_limit": "{} wants {} beyond the user limit",
     "site.never": "{} wants {} more than {hosts} could ever run",
-    "site.now": "{} has a deficit of {} that nobody can give on {hosts}",
+    "site.now": "{} has a deficit of {} that cannot be reclaimed on {hosts}",
     "min_runtime": "{} keeps {}{where} that have not run long enough, the first until {until}",
     "gang": "{0} waits for {1} in gangs that are larger than its quota can be; they are not counted",
     "hold_after": "{0} holds {1} for a gang that has waited long; it can start by {until}",
@@ -201,8 +201,8 @@ def _count(units: int, what: str) -> str:
 def _what_if(path: str, one_more: Document | None) -> str:
     if one_more is None:
         return (
-            f"Nothing alone gives {path} one slot more: not more demand, and not a higher limit, a better rank, more "
-            f"owned slots or a higher share ratio for it or a consumer above it, and not more slots in the group."
+            f"No single change gives {path} one slot more: neither more demand, nor a higher limit, a better rank, "
+            f"more owned slots or a higher share ratio for it or a consumer above it, nor more slots in the group."
         )
     told = " and ".join(map(_change, one_more["changes"]))
     return f"One slot more: with {told}, {path} would have a quota of {one_more['quota']}."

@@ -84,7 +84,7 @@ def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | Non
     tenants = fit(jobs_of(workloads), where)
     names = ", ".join(str(path) for path in paths)
     if tenants is None:
-        raise InputError([Fault("empty", "there are no jobs to be like", "name a workload with jobs", file=names)])
+        raise InputError([Fault("empty", "there are no jobs to imitate", "name a workload with jobs", file=names)])
     _write(tenants_text(tenants, names), output)
 
 
@@ -105,12 +105,12 @@ def source_of(path: Path, kind: str) -> Source:
     if kind:
         known = {name: reading for name, reading in KNOWN.items() if reading.rules}
         if kind not in known:
-            raise UsageError(f"--kind is none of {listed(known)}; other tables need a file with `workload:`")
+            raise UsageError(f"--kind must be one of {listed(known)}; other tables need a file with `workload:`")
         return Source(replace(known[kind], file=path), None, Scaling())
     if path.suffix not in _SCENARIOS:
         if ".swf" in path.suffixes:
             return Source(replace(KNOWN["swf"], file=path), None, Scaling())
-        raise UsageError(f"what {path.name} is cannot be seen: say it by --kind, or in a file with `workload:`")
+        raise UsageError(f"the kind of {path.name} is not clear: name it with --kind, or in a file with `workload:`")
     document = parse_document(read_text(path), str(path))
     if isinstance(document.value, dict) and "fairhold_tenants" in document.value:
         return Source(None, path, Scaling())
@@ -146,7 +146,7 @@ def _text(workload: Workload, findings: Findings) -> str:
     rows_there = "" if findings.word == "job" else f" of {_many(findings.rows, findings.word)}"
     found = f"{_many(len(workload), 'job')}{rows_there}, {_many(len(held), 'consumer')}{users}"
     lines = [f"{printable(findings.name)}: {found}"]
-    lines += [f"passed over: {why}, {count:,}" for why, count in findings.passed.items()]
+    lines += [f"skipped: {why}, {count:,}" for why, count in findings.passed.items()]
     if findings.disordered:
         lines.append(f"put in order: {_disorder(findings)}")
     if not held:

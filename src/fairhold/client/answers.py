@@ -148,7 +148,7 @@ class Result:
 
     @property
     def text(self) -> str:
-        """The output as text; what is no UTF-8 is replaced."""
+        """The output as text; bytes that are not UTF-8 are replaced."""
         return self.output.decode(errors="replace")
 
 

@@ -22,7 +22,7 @@ class Request(NamedTuple):
     """What is asked.
 
     path    : with query, from `/v1` on
-    headers : besides those of every request
+    headers : in addition to those of every request
     wait    : seconds that the service may take its time, as it was asked to
     is_safe : asked twice is as good as once
     """

@@ -65,7 +65,7 @@ def base_directory(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def find(url: str | None = None, token: str | None = None, environ: Mapping[str, str] | None = None) -> Target:
-    """The service that is meant; not whether it answers. Raises ServiceMissing, or UsageError for what is no URL."""
+    """The service to use; whether it answers is not checked. Raises ServiceMissing; UsageError for an invalid URL."""
     environ = os.environ if environ is None else environ
     named = url or environ.get(SERVICE, "")
     secret = token or environ.get(TOKEN, "")

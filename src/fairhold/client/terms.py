@@ -98,7 +98,7 @@ def check_key(key: str) -> None:
 
 
 def check_text(text: str) -> None:
-    """Raises ArgumentError for a plan that is no text."""
+    """Raises ArgumentError for a plan that is not a string."""
     if not isinstance(text, str):
         raise ArgumentError([Fault("wrong-type", "the plan is not a string", "write text.decode()", ("text",))])
 

@@ -60,7 +60,7 @@ def submit(
 
 
 class Terms(TypedDict, total=False):
-    """What can be said of a job beside its consumer and its command; as `submit` takes it."""
+    """Options of a job besides its consumer and its command, as `submit` takes them."""
 
     resource_group: str | None
     name: str

@@ -56,7 +56,7 @@ def cannot_listen(host: str, port: int, error: Exception, purpose: Purpose) -> I
 def _mend(error: Exception, purpose: Purpose) -> str:
     number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else 0
     if number == errno.EADDRINUSE:
-        return f"stop what listens there, or choose another port with {purpose.port}; port 0 is any that is free"
+        return f"stop what listens there, or choose another port with {purpose.port}; port 0 takes any free port"
     if number in {errno.EACCES, errno.EPERM}:
-        return f"choose a port from {_FIRST_FREE} on with {purpose.port}: those below are root's"
+        return f"choose a port from {_FIRST_FREE} on with {purpose.port}: those below need root"
     return f"name an address of this machine with {purpose.address}, such as 127.0.0.1"

@@ -249,7 +249,7 @@ class LocalEngine:
             status = os.waitstatus_to_exitcode(ending)
             how = f"exit {status}" if status > 0 else f"killed by {_signal_name(-status)}"
         except ChildProcessError:  # some other part of this program waited for all children
-            status, how = 1, "its exit status was taken by somebody else"
+            status, how = 1, "another process has collected its exit status"
         child.process.returncode = status
         if status == 0:
             return Outcome.FINISHED

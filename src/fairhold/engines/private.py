@@ -49,7 +49,7 @@ def read_private(path: Path, most: int, refused: Callable[[str, str], InputError
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise refused("is no file", _AGAIN)
+            raise refused("is not a file", _AGAIN)
         if status.st_uid != os.geteuid():
             raise refused("belongs to another user", f"run as its owner, or {_AGAIN}")
         if status.st_mode & 0o077:

@@ -105,8 +105,8 @@ def parse_expectation(text: str) -> Expectation:
         raise _fault(f"there is no measure `{shown(what)}`", f"use {listed(known)}")
     if (what in SPREADS) != bool(statistic) or (statistic and statistic not in STATISTICS):
         if what not in SPREADS:
-            raise _fault(f"`{what}` is one number", f"write `{what}({path})`")
-        raise _fault(f"`{what}` is many numbers", f"write one of {listed(f'{what}.{each}' for each in STATISTICS)}")
+            raise _fault(f"`{what}` has one value", f"write `{what}({path})`")
+        raise _fault(f"`{what}` has several values", f"write one of {listed(f'{what}.{each}' for each in STATISTICS)}")
     if what in PARTS and path != "/":
         raise _fault(f"`{what}` is of the whole cluster", f"write `{what}(/)`")
     number = _bound(what, statistic, bound)

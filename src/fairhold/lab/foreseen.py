@@ -98,6 +98,6 @@ def _mend(file: Path) -> str:
     except (OSError, ValueError):
         return "name a file; names start at the folder of the scenario"
     if file.name in there:
-        return "give yourself permission to read it"
+        return "change its permissions so that you may read it"
     close = get_close_matches(file.name, there, n=1)
     return f"did you mean `{shown(close[0])}`?" if close else "name a file; names start at the folder of the scenario"

@@ -101,7 +101,7 @@ def outages_of(report: Report, told: Told, span: Span) -> tuple[Outage, ...]:
         if isinstance(drawn, Chance):
             found += [(outage, drawn.place) for outage in _by_chance(drawn, span)]
     if len(found) > MOST:
-        report.fault("out-of-range", f"there are {len(found)} outages", f"give at most {MOST} at most", ("outages",))
+        report.fault("out-of-range", f"there are {len(found)} outages", f"give at most {MOST}", ("outages",))
     if not report.faults:
         _refuse_twice(report, found)
     return tuple(sorted((outage for outage, _ in found), key=lambda each: (each.down, each.host)))
@@ -149,7 +149,7 @@ def _chance(report: Report, node: Mapping[str, Value], place: Place, hosts: list
     lasts = report.duration(node.get("lasts", 0), (*place, "lasts"))
     seed = report.whole(node.get("seed", 0), (*place, "seed"))
     if "lasts" in node and not (every and lasts) and len(report.faults) == faults:
-        report.fault("out-of-range", "an outage of no length", "write lengths above 0", place)
+        report.fault("out-of-range", "an outage has no length", "write lengths above 0", place)
     return Chance(place, hosts, every, lasts, seed)
 
 

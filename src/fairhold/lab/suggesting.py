@@ -161,7 +161,7 @@ def _mean(draws: Sequence[Mapping[str, Document]]) -> dict[str, Document]:
 class Suggested(NamedTuple):
     """What the search says.
 
-    before : of the plan as it is; is_kept: it is as asked already, and nothing was tried
+    before : of the plan as it is; is_kept: already as asked, and nothing was tried
     tried  : all changes, those that will do first, the smallest in front; then those that came nearest
     played : how many plans were played
     is_whole : whether the search came to its end; False after Ctrl-C

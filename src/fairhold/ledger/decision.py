@@ -42,10 +42,10 @@ class Withdrawal(NamedTuple):
 
 
 class Shortage(NamedTuple):
-    """A leaf that misses units, where something says when it takes them back (R-CONTROL-2, R-CONTROL-3).
+    """A leaf with a deficit, where something says when it reclaims (R-CONTROL-2, R-CONTROL-3).
 
-    since     : instant of the cycle since which it misses some without a break
-    is_taking : it takes them back, until it misses none
+    since     : instant of the cycle since which it has had a deficit without a break
+    is_taking : it reclaims, until it has no deficit
     """
 
     since: int

@@ -72,7 +72,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings:
-    """What a policy entry states for one consumer; which of it a policy reads stands in its folder.
+    """What a policy entry states for one consumer; the folder of a policy says which of it the policy reads.
 
     owned    : slots guaranteed, may be reclaimed at any time (S1.6-8)
     reserved : part of `owned` that is never lent (S1.9-13)
@@ -127,12 +127,12 @@ class PolicySettings:
     enforce             : at which level share ratios hold, one of ENFORCED (`share_ratio`, S3.2, S3.10)
     entitlement         : what a leaf can take back, one of ENTITLEMENTS (`share_ratio`, S3.7)
     lead                : microseconds before its window opens from which units are reclaimed for it, or AUTO (SPEC §9)
-    max_reclaims        : most units that its consumers are newly told to give back in one cycle, None = no bound
-    dead_zone           : a leaf that misses so many units or fewer takes none back
-    await_ends          : microseconds for which a leaf misses units before it takes them back
+    max_reclaims        : most units that newly get notice in one cycle, None = no bound
+    dead_zone           : a leaf with a deficit of at most so many units does not reclaim
+    await_ends          : microseconds for which a leaf has a deficit before it reclaims
     hold_after          : microseconds for which a gang waits before units are held for it, None = none ever are
-    observe_only        : what its consumers should give back is decided and shown, and nobody is told to
-    public_pool_grace   : microseconds within which what nobody owns is let go, None = no bound (`multidimensional`)
+    observe_only        : its consumers' reclaims are decided and shown, but no notice is given
+    public_pool_grace   : microseconds for borrowers to give back what is not owned, None = any (`multidimensional`)
     rebalance_interval  : microseconds after which ownership is adjusted to workloads again, 0 = each cycle
                           (`multidimensional`)
     fair_share          : how surplus is divided and taken back, None = another policy

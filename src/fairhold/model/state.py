@@ -85,9 +85,9 @@ class Notice:
     consumer    : row of the holder
     request     : id of the request that holds them, empty where the state has only counts
     host        : empty where the state has only counts or the group no hosts
-    taker       : row of the consumer they are on their way to, -1 = nobody
+    taker       : row of the consumer they are on their way to, -1 = none
     reason      : one of REASONS
-    taker_request : of vectors, the request that they are on their way to; empty = nobody's
+    taker_request : of vectors, the request that they are on their way to; empty = none
     started, pool, lenders, parts : of vectors, as the allocation says of which they are; started None = of any there
     attempt     : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
@@ -123,11 +123,11 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A leaf that misses units, where the plan says when it takes them back.
+    """A leaf with a deficit, where the plan says when it reclaims.
 
     consumer  : row of the leaf
-    since     : instant of the cycle since which it misses some without a break
-    is_taking : it takes them back, until it misses none
+    since     : instant of the cycle since which it has had a deficit without a break
+    is_taking : it reclaims, until it has no deficit
     """
 
     consumer: int
@@ -155,7 +155,7 @@ class State:
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
     hosts_never_seen : which of them were never up: answers say so, and nothing else depends on it
-    hosts_closed   : names of hosts that start nothing: their units stay, and what is idle is nobody's to use
+    hosts_closed   : names of hosts that start nothing: their units stay, and nothing idle there can be used
     labels         : of a live cluster, host → its labels as `label_set` gives them, agents' and the plan's; None = the
                      plan's
     freed          : of a live cluster, (request, host) where units under notice for it went since the cycle before
@@ -165,7 +165,7 @@ class State:
     wanted         : (row, resource group) → base units wanted now, what is held included (`fair_share`)
     held_amounts   : (row, resource group) → base units held
     borrowed       : who uses whose slots, as the cycle before has left it
-    shortages      : who misses units since when, as the cycle before has left it
+    shortages      : which leaves have a deficit since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
     previous_cycle : instant of the cycle before, None = unknown
     is_settled     : units past their deadlines are being stopped, and hold until their end is proven

@@ -66,7 +66,7 @@ class ConsumerTree:
         return {path: row for row, path in enumerate(self.paths)}
 
     def is_leaf(self, row: int) -> bool:
-        """Whether a row may have demand of its own (the root never has)."""
+        """Whether a row may have its own demand (the root never has)."""
         return row != ROOT and not self.children[row]
 
     @cached_property

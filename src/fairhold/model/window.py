@@ -23,7 +23,7 @@ NEVER = -1
 class Span(NamedTuple):
     """A part of every day of one kind.
 
-    day   : 0 to 6 for Monday to Sunday; from 7 on a special day of its own
+    day   : 0 to 6 for Monday to Sunday; from 7 on the kinds of special days
     start : minute of the day
     end   : minute, exclusive; from 1441 on it lies on the following day, whatever kind that is
     """

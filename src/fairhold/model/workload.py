@@ -32,7 +32,7 @@ class Workload:
     min_count   : (jobs,) tasks that begin together or not at all, and stop together below that number; at most
                   `tasks`, 0 = none; default 0
     priority    : (jobs,) inside the leaf, larger first; default 0
-    user        : (jobs,) place in `users`; default 0, where there are no users: nobody in particular
+    user        : (jobs,) place in `users`; default 0, where there are no users: one unnamed user
     preemptible : (jobs,) 1, or 0 where no task may be taken back; default 1
     consumers   : paths of leaves as the trace's rules gave them, whether or not a plan has them
     units       : what a task can need: (resource, amount as an exact decimal in the declared unit); () = one slot

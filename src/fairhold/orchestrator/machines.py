@@ -68,7 +68,7 @@ def _missing(live: Orchestrator, attempt: Attempt, last: int, *, forgot: bool) -
     if attempt.is_running:
         return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its record is gone")),)
     if forgot:
-        return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its host remembers nothing of it")),)
+        return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its host has no record of it")),)
     if attempt.name <= last:
         return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="it was not started")),)
     if attempt.stopping:

@@ -33,7 +33,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
     unit = _vector(books, event)
     if not 0 <= event.min_count <= event.count:
         what = f"`min_count` is {event.min_count}, and the job has {count(event.count, 'task')}"
-        raise _refused("gang-above-count", what, "give it 0 to as many as there are tasks")
+        raise _refused("gang-above-count", what, "write a number from 0 to the number of tasks")
     if event.units != 1:
         what = f"`units` is {event.units}, but with a `unit` a task is one unit"
         raise _refused("out-of-range", what, "leave `units` out; for tasks that start together use `min_count`")

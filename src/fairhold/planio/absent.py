@@ -8,7 +8,7 @@ ABSENT = {
         "leave it out; to limit how much it holds at any time, use `share_limit`",
     ),
     "hold_after": (
-        "units of different sizes leave gaps on hosts, so there is no telling what to hold for a gang, and until when",
+        "units of different sizes leave gaps on hosts, so it is not known what to hold for a gang, and until when",
         "leave it out; to guarantee the space, let its leaf own it: `own` with `reserved: true`",
     ),
     "lead": (

@@ -99,7 +99,7 @@ CODES = {
     "no-effect": "a setting has no effect where it is",
     "owns-nothing": "an owned amount is rounded down to nothing, or others own all",
     "odd-overcommit": "`overcommit` lowers a host's amount, or does not change it",
-    "never-borrows": "a consumer's grace is longer than any bound",
+    "never-borrows": "a consumer's grace is longer than any lender or pool allows",
     "overcommitted": "more is owned than a resource group has",
     "limit-below-deserved": "under `division: kai` a limit is below what a queue deserves",
     # states and jobs

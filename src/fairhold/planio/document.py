@@ -19,7 +19,7 @@ from fairhold.planio.yamltext import load_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MEND_UNREAD = "name a file that is there and that you may read"
+MEND_UNREAD = "name an existing file that you may read"
 LARGEST_FILE = 256 * 2**20
 """The largest file that is read, in bytes."""
 

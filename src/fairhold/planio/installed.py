@@ -1,4 +1,4 @@
-"""Policies of other packages: installed beside Fairhold, and found by the entry points `fairhold.policies`."""
+"""Policies of other packages: installed next to Fairhold, and found by the entry points `fairhold.policies`."""
 
 from __future__ import annotations
 

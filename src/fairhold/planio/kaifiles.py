@@ -57,7 +57,7 @@ class KaiFiles:
         self._objects: Counter[str] = Counter()
 
     def read(self, text: str, name: str) -> None:
-        """Read all documents of a text; those that are no YAML or JSON are kept under `unread`."""
+        """Read all documents of a text; those that are not YAML or JSON are kept under `unread`."""
         for part in documents(text):
             try:
                 document = parse_document(part, name)

@@ -50,7 +50,7 @@ class Found:
         self._found.append((document, Fault(code, what, mend, place)))
 
     def mapping(self, document: Document, place: Place, value: dict[str, Value], key: str) -> dict[str, Value]:
-        """What stands under a key, empty where that is no mapping."""
+        """The value of a key, empty where it is not a mapping."""
         stated = value.get(key)
         if stated is not None and not isinstance(stated, dict):
             what = f"expected a mapping, found {kind(stated)}"
@@ -67,5 +67,5 @@ class Found:
 
 
 def mapping(value: Value) -> dict[str, Value]:
-    """A value, empty where it is no mapping."""
+    """A value, empty where it is not a mapping."""
     return value if isinstance(value, dict) else {}

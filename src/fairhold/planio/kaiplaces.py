@@ -1,4 +1,4 @@
-"""Where a key stands in what a file for KAI-Scheduler says."""
+"""The place of each key in a file for KAI-Scheduler."""
 
 from __future__ import annotations
 

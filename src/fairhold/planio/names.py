@@ -39,7 +39,7 @@ def check_name(report: Report, name: str, place: Place) -> None:
 
 
 def find_leaf(report: Report, tree: ConsumerTree, path: str, place: Place) -> int:
-    """Return the row of a leaf; a fault and -1 where the path is no leaf."""
+    """Return the row of a leaf; a fault and -1 where the path is not a leaf."""
     row = tree.rows.get(path, -1)
     if row < 0:
         unknown_path(report, tree, path, place)

@@ -180,7 +180,7 @@ def _check_holder(view: StateView, node: dict[str, Value], request: Request, pla
     elif "resource_group" in node:
         group = view.group_of(node, place)
         if group not in {"", request.resource_group}:
-            what = f"the request `{shown(request.id)}` stands in `{shown(request.resource_group)}`"
+            what = f"the request `{shown(request.id)}` is in `{shown(request.resource_group)}`"
             view.report.fault("wrong-holder", what, "leave `resource_group` out", (*place, "resource_group"))
 
 

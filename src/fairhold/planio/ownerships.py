@@ -60,7 +60,7 @@ class _OwnCheck:
                     mend = self.report.suggest(name, list(of_host)[:5000], "name a host of the plan")
                     self.report.fault("unknown-host", f"there is no host `{shown(name)}`", mend, (*place, "hosts"))
                 elif of_host[name] != own.resource_group:
-                    what = f"the host `{shown(name)}` stands in the resource group `{shown(of_host[name])}`"
+                    what = f"the host `{shown(name)}` is in the resource group `{shown(of_host[name])}`"
                     mend = f"name a host of `{shown(own.resource_group)}`"
                     self.report.fault("wrong-host", what, mend, (*place, "hosts"))
         return len(self.report.faults) == faults

@@ -32,7 +32,7 @@ MOST_OF_A_NUMBER = 10**6
 def read_bounds(report: Report, value: Value, place: Place, resources: Known, word: str) -> tuple[tuple[int, int], ...]:
     """Read (place of the resource, base units) of those that are stated; a word for as much as there is.
 
-    Nothing at all is no limit, but not all that there is to deserve: there it is forgotten, not meant.
+    An empty value means no limit. For `deserved` it does not mean all that there is: there it is a mistake.
     """
     is_bound = word == "unlimited"
     if value == word or (value is None and not is_bound):

@@ -25,7 +25,7 @@ LARGEST_PRIORITY = 10**9
 
 
 def read_requests(view: StateView, value: Value) -> tuple[Request, ...]:
-    """All requests; ids of those at fault are kept in the view, so that what names them is no second fault."""
+    """All requests; ids of those at fault are kept in the view, so that references to them are not faults, too."""
     report, requests = view.report, []
     for at, item in enumerate(view.items(value, ("requests",), "requests")):
         place = ("requests", at)

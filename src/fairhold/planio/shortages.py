@@ -1,4 +1,4 @@
-"""`shortages:` of a state: who misses units since when (SPEC §8; R-CONTROL-2, R-CONTROL-3)."""
+"""`shortages:` of a state: which leaves have a deficit since when (SPEC §8; R-CONTROL-2, R-CONTROL-3)."""
 
 from __future__ import annotations
 

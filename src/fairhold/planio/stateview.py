@@ -156,7 +156,7 @@ class StateView:
         if not isinstance(node["host"], str) or not self.known_host(name, here):
             return ""
         if self.host[name] != group:
-            what = f"the host `{shown(name)}` stands in the resource group `{shown(self.host[name])}`"
+            what = f"the host `{shown(name)}` is in the resource group `{shown(self.host[name])}`"
             self.report.fault("wrong-host", what, f"name a host of `{shown(group)}`", here)
         return name
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 OWN, PUBLIC = "own", "/"
-"""Pools that are no private one: a leaf's own parcels, and what nobody owns."""
+"""Pools that are not private: a leaf's own parcels, and the public pool."""
 PARCEL_KEYS = ("host", "consumer", "amounts")
 _NO_GROUP = "units of resources may run on any host of their consumer's policy entry"
 
@@ -52,7 +52,7 @@ def read_unit(view: StateView, node: dict[str, Value], consumer: int, place: Pla
 
 
 def refuse_group(view: StateView, node: dict[str, Value], place: Place) -> None:
-    """Refuse `resource_group` beside a vector."""
+    """Refuse `resource_group` together with a vector."""
     if "resource_group" in node:
         view.report.fault("wrong-place", _NO_GROUP, "leave `resource_group` out", (*place, "resource_group"))
 
@@ -69,7 +69,7 @@ def host_of_vector(view: StateView, node: dict[str, Value], request: Request, pl
         return ""
     groups = view.groups_of(request.consumer)
     if view.host[name] not in groups:
-        what = f"the host `{shown(name)}` stands in the resource group `{shown(view.host[name])}`"
+        what = f"the host `{shown(name)}` is in the resource group `{shown(view.host[name])}`"
         path = view.tree.paths[request.consumer]
         report.fault("wrong-host", what, f"name a host of {listed(groups)}, that `{shown(path)}` shares", here)
         return ""

@@ -33,7 +33,7 @@ _FIRST, _LAST = date(1970, 1, 2), date(8998, 12, 31)
 
 
 def read_special_days(report: Report, value: Value) -> tuple[SpecialDays, ...]:
-    """Read the dates that are unlike their weekday; no date stands twice."""
+    """Read the dates that differ from their weekday; no date may appear twice."""
     nodes = report.mapping(value, ("special_days",), what="the kinds of special days")
     if len(nodes) > MOST_KINDS:
         what = f"there are {len(nodes)} kinds of special days, more than {MOST_KINDS}"

@@ -72,7 +72,7 @@ def _say_first_lines(faults: list[Fault], text: str) -> None:
 class _Loader:
     """The state of one reading.
 
-    known : plain scalars that are no strings, or might be none, with their values
+    known : plain scalars that are not strings, or might not be, with their values
     stack : containers around the current one, each with its pending key, the anchor and the event count of what is
             now read inside it
     """
@@ -166,7 +166,7 @@ class _Loader:
         return value
 
     def odd_container(self, event: Event, is_key: bool) -> None:  # noqa: FBT001 - the loop's own question
-        """Check a container that is a key, has a tag or stands too deep."""
+        """Check a container that is a key, has a tag or is nested too deep."""
         if is_key:
             self.stop(event, "key-not-text", "expected a key, found a list or a mapping", "use a string as key")
         if len(self.stack) >= DEEPEST:
@@ -195,7 +195,7 @@ class _Loader:
         return value
 
     def odd_key(self, event: Any, node: Value, container: dict[str, Value]) -> object:  # noqa: ANN401 - as check_tag
-        """Refuse a key that is not a string, stands twice or merges; its value is read and dropped."""
+        """Refuse a key that is not a string, appears twice or merges; its value is read and dropped."""
         if not isinstance(node, str):
             text = getattr(event, "value", "a key")
             self.note(event, "key-not-text", f"the key `{shown(text)}` is not a string", f'quote it: `"{shown(text)}"`')

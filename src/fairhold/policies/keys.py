@@ -20,7 +20,7 @@ VICTIMS = Setting(
 WITHIN_LEAF = Setting(
     "within",
     Kind.WORD,
-    "Whose turn it is among requests of one priority in a leaf.",
+    "Order of requests of the same priority in a leaf.",
     default="users",
     field="within",
     words=WITHIN,
@@ -37,7 +37,7 @@ LEAD = Setting(
 MAX_RECLAIMS = Setting(
     "max_reclaims",
     Kind.WHOLE,
-    "Most units that consumers are newly told to give back in one cycle.",
+    "Most units that get notice in one cycle.",
     field="max_reclaims",
     least=1,
     has_none=True,
@@ -50,7 +50,7 @@ MAX_RECLAIMS = Setting(
 DEAD_ZONE = Setting(
     "dead_zone",
     Kind.WHOLE,
-    "A leaf that misses so many units or fewer takes none back.",
+    "A leaf with a deficit of at most so many units does not reclaim.",
     default=0,
     field="dead_zone",
     may_differ=True,
@@ -58,7 +58,7 @@ DEAD_ZONE = Setting(
 AWAIT_ENDS = Setting(
     "await_ends",
     Kind.DURATION,
-    "How long a leaf misses units before it takes them back.",
+    "How long a leaf has a deficit before it reclaims.",
     default=0,
     field="await_ends",
     may_differ=True,
@@ -66,14 +66,14 @@ AWAIT_ENDS = Setting(
 OBSERVE_ONLY = Setting(
     "observe_only",
     Kind.FLAG,
-    "What should be given back is decided and shown, and nobody is told.",
+    "Reclaims are decided and shown, but no notice is given.",
     default=False,
     field="observe_only",
 )
 HOLD_AFTER = Setting(
     "hold_after",
     Kind.DURATION,
-    "How long a gang waits before units are held for it; none: none ever are.",
+    "How long a gang waits before units are held for it; none: never.",
     field="hold_after",
     has_none=True,
 )
@@ -94,7 +94,7 @@ LIMIT = Setting(
     has_none=True,
     none=UNLIMITED,
 )
-RATIO = Setting("share_ratio", Kind.WHOLE, "Weight among the siblings; 0 takes no part.", field="share_ratio")
+RATIO = Setting("share_ratio", Kind.WHOLE, "Weight among siblings; 0: no share.", field="share_ratio")
 RANK = Setting("rank", Kind.WHOLE, "Order among siblings, 0 first.", field="rank")
 RECLAIM_GRACE = Setting("reclaim_grace", Kind.DURATION, "Time from the notice to the stop.", field="grace")
 BUDGET = Setting("budget", Kind.BUDGET, "What it may use in a period, with all below it.", field="budget")

@@ -21,7 +21,7 @@ POLICIES: dict[str, Policy] = {each.name: each for each in BUILT_IN}
 
 
 class RefusedPolicyError(ValueError):
-    """What another package has is no policy that can be used; `mend` says what it has to do."""
+    """The policy of another package cannot be used; `mend` says what the package has to change."""
 
     def __init__(self, what: str, mend: str) -> None:
         self.mend = mend

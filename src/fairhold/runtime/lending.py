@@ -5,7 +5,7 @@ Slots have no names, so that lending is a convention over sums. With what is own
 
     borrowed of a leaf = what it holds above what it owns now
     free of owners     = slots that no leaf owns: the balance of the levels above, and what the plan leaves to nobody
-    lent together      = what is borrowed beyond those; who borrows uses what is no leaf's own first
+    lent together      = what is borrowed beyond those; who borrows uses first what no leaf owns
     lent of a leaf     = its part of that, in proportion to what it owns and neither holds nor reserves (reserves are
                          never lent, S1.9-13): whole parts, then one slot each in path order
 

@@ -65,7 +65,7 @@ class Ending(Enum):
 class Loop:
     """One run of a job file.
 
-    say   : is told what is no event of the run
+    say   : gets messages that are not events of the run
     start : instant of the start, 0 before
     """
 

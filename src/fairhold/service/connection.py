@@ -72,7 +72,7 @@ class Connection(H11Protocol):
             super().timeout_keep_alive_handler()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request with a problem; called where it was found out."""
+        """Answer with a problem what is not a valid request."""
         error = sys.exception()
         if getattr(error, "error_status_hint", 400) == _TOO_LARGE:
             self._end(_TOO_LARGE, head_too_large(self._crowd.limits.head))

@@ -118,5 +118,5 @@ CallerOf = Annotated[Caller, Depends(the_caller)]
 
 
 def now() -> int:
-    """The instant, for what is no decision."""
+    """The instant, for everything but decisions."""
     return time.time_ns() // 1000

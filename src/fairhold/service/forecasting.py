@@ -94,7 +94,7 @@ def _check(core: Core, job: str) -> None:
     if record is None:
         if core.finished(job) is None:
             raise unknown_job(job)
-        raise refused("job-over", f"job `{job}` has ended", "a forecast says when a job begins")
+        raise refused("job-over", f"job `{job}` has ended", "a forecast says when a waiting job begins")
     if not waiting_of(record):
         raise none_waits(job)
 

@@ -1,4 +1,4 @@
-"""Limits of what one request may ask for, each told by its name."""
+"""Limits of what one request may ask for, by name."""
 
 from __future__ import annotations
 

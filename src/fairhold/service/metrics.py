@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: requests as they are answered, and all the rest as it stands when somebody asks."""
+"""Metrics for Prometheus: requests as they are answered, everything else as it is at the scrape."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def hosts_told(standing: Standing, plan: Plan) -> Iterator[Fault]:
     if new:
         named = ", ".join(f"`{printable(host)}`" for host in new[:_NAMED])
         others = f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
-        what = f"no agent of {named}{others} has connected: until then nothing starts there, and what is told counts it"
+        what = f"no agent of {named}{others} has connected: nothing starts there until then, and the numbers here "
+        what += "count it as up"
         yield Fault("host-not-seen", what, "start their agents: fairhold agent", _PLACE)
 
 

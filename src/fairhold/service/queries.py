@@ -1,4 +1,4 @@
-"""Keys of queries: one that means nothing is refused, as in bodies."""
+"""Keys of queries: unknown ones are refused, as in bodies."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _NUMBER = _Words("wrong-type", "expected a number", "write a number")
 _MAPPING = _Words("wrong-type", "expected a mapping", "write `{{key: value, …}}`")
 _OF_KIND = {
     "missing": _Words("missing-key", "it is required and missing", "add it"),
-    "extra_forbidden": _Words("unknown-key", "this key is not known here", "leave it out"),
+    "extra_forbidden": _Words("unknown-key", "unknown key", "leave it out"),
     "string_type": _Words("not-a-string", "expected a string", "write a string"),
     "string_unicode": _Words("not-text", "the string is not Unicode text", "write Unicode text"),
     "json_invalid": _Words("json-syntax", "the body is not JSON", "send JSON"),
@@ -66,7 +66,7 @@ _OF_STATUS = {
     400: _Words("bad-request", "the body cannot be read", "send JSON in UTF-8"),
     404: _Words("no-such-page", "there is nothing at this address", "`/v1/openapi.json` lists the addresses"),
     405: _Words(
-        "no-such-method", "this address is not asked with this method", "the header `Allow` names those it has"
+        "no-such-method", "this address does not support this method", "the header `Allow` lists the supported methods"
     ),
     408: _Words("too-slow", "", "send it at once"),
     413: _Words("too-large", "", "send less at once"),

@@ -229,7 +229,7 @@ def forecast(look: Lookout, name: str, draws: int = DRAWS, seed: int = 0, horizo
 
 def none_waits(job: str) -> InputError:
     """That all tasks of a job have begun."""
-    return _refused("job-runs", f"all tasks of job `{job}` have begun", "a forecast says when tasks begin that wait")
+    return _refused("job-runs", f"all tasks of job `{job}` have begun", "a forecast says when waiting tasks begin")
 
 
 def _run_times(look: Lookout, cluster: Cluster) -> list[Document]:
@@ -268,13 +268,13 @@ def _never(cluster: Cluster, job: JobRecord) -> Document | None:
 
 def _assumptions(answer: Document, horizon: int) -> Iterable[str]:
     """What a forecast takes for granted, in words."""
-    yield "nobody submits, cancels or changes anything more, and no host fails or comes back"
+    yield "nothing more is submitted, cancelled or changed, and no host fails or comes back"
     if any(row["from"] not in {None, row["consumer"]} for row in answer["run_times"]):
-        yield f"a consumer with fewer than {FEWEST} finished tasks runs as those of the nearest consumer above it did"
+        yield f"with fewer than {FEWEST} finished tasks of a consumer, those of the nearest consumer above it count"
     if any(row["from"] is None for row in answer["run_times"]):
-        yield "where no task is over yet, tasks run as long as their limits allow, without limits for ever"
+        yield "where no task has ended yet, tasks run until their time limits, or for ever without one"
     else:
-        yield "tasks run as long as one of those that are over, drawn by chance, and not longer than their limits"
+        yield "run times are drawn at random from ended tasks, and are not longer than the time limits"
     if answer["never"] is None and answer["begun"] < answer["draws"]:
         yield f"what has not begun after {format_duration(horizon)} is not looked at further"
     if 0 < answer["draws"] < DRAWS:

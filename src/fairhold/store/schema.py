@@ -28,7 +28,7 @@ def format_of(connection: sqlite3.Connection) -> int:
 
 
 def refuse_what_is_no_store(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATIONS) -> None:
-    """InputError where a file is no store of Fairhold, cannot be read, or comes from a later Fairhold."""
+    """InputError where a file is not a store of Fairhold, cannot be read, or comes from a later Fairhold."""
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         number = format_of(connection)

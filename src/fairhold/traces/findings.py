@@ -59,7 +59,7 @@ class Findings:
     word   : what its rows are called: line, row or item
     rows   : how many there were
     disordered : rows whose job was submitted before the one above; first_disordered: the lines of the first few
-    passed : why rows are no jobs, which is nobody's fault → how many
+    passed : why rows are not jobs, which is no fault → how many
     is_fatal : whether nothing is used where rows are at fault; else they are left out, and faults say so
     """
 
@@ -90,7 +90,7 @@ class Findings:
             self.first_disordered.append(line)
 
     def passed_over(self, why: str, count: int) -> None:
-        """Count rows that are no jobs."""
+        """Count rows that are not jobs."""
         if count:
             self.passed[why] = self.passed.get(why, 0) + count
 

@@ -102,7 +102,7 @@ def _resources(text: str) -> dict[str, str]:
 
 
 def _part(text: str, nodes: str, key: str) -> str:
-    """What one of the nodes has of an amount, rounded up; what is no amount stays as it is, for whoever reads it."""
+    """What one of the nodes has of an amount, rounded up; what is not an amount stays as it is."""
     match = _AMOUNT.fullmatch(text)
     if not match or not nodes.isdecimal() or not int(nodes):
         return text

@@ -21,10 +21,10 @@ Read = int | str
 WORDS = {
     MISSING: "is empty",
     NUMBER: "is not a number",
-    INSTANT: "is no instant",
+    INSTANT: "is not an instant",
     DURATION: "is not a duration",
     NEGATIVE: "is below 0",
-    ABSURD: "is beyond all sense",
+    ABSURD: "is too large to be real",
     FLAG: "is neither true nor false",
 }
 _CLOCK = re.compile(r"(?:([0-9]+)-)?(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})(?:\.([0-9]{1,6}))?")

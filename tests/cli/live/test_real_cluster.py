@@ -121,7 +121,7 @@ def test_stop_drains_or_kills_what_runs(own: Served) -> None:
     short = own.submit("/Trading", "--", "sleep", "4")
     waiting = own.submit("/Trading", "--hold", "--", "sh", "-c", "echo begun; exec sleep 60")
     until(lambda: own.state_of(short) == "running")
-    assert own("stop", "--drain") == "the service has stopped; nothing of it runs\n"
+    assert own("stop", "--drain") == "the service has stopped; none of its tasks runs\n"
     assert own.ended() == 0
     own.start()
     assert own.state_of(short) == "done"

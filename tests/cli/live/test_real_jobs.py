@@ -135,7 +135,8 @@ def test_a_job_that_waits_is_told_its_place_and_who_has_the_units(live: Served) 
     job = live.submit("/Research/Backtests", "-n", "9", "--", "sleep", "60")
     until(lambda: live.json("show", job)["job"]["tasks"]["running"] == 2)
     said = live("explain", job)
-    assert said.startswith(f"job {job} is running (limit): /Research/Backtests holds 2 of its limit of 2\n")
+    running = f"job {job} is running, and more of its tasks wait (limit)"
+    assert said.startswith(f"{running}: /Research/Backtests holds 2 of its limit of 2\n")
     assert "It is the next of its leaf." in said
     assert "limit 2; bound by limit" in said
     derived = live("explain", "/Research/Backtests")
@@ -152,7 +153,7 @@ def test_who_explains_a_job_by_its_name_is_told_its_number(live: Served) -> None
     job = live("submit", "/Trading", "--name", "valuation", "--", "sleep", "600").strip()
     for name in ("valuation", "valuatoin"):
         told = live("explain", name, exits=2)
-        assert f"there is no consumer `{name}`, and jobs go by their numbers [unknown-consumer]" in told
+        assert f"there is no consumer `{name}`, and jobs are named by their numbers [unknown-consumer]" in told
         assert f"did you mean {job}, the job `valuation`?" in told
     live("cancel", job)
 
@@ -160,7 +161,7 @@ def test_who_explains_a_job_by_its_name_is_told_its_number(live: Served) -> None
 def test_unknown_names_say_what_was_meant(live: Served) -> None:
     for args, exits, told in (
         (("submit", "Research/Models", "--", "true"), 2, "did you mean `/Research/Models`? "),
-        (("submit", "/", "--", "true"), 1, "`/` is no leaf, and only leaves have jobs [not-a-leaf]"),
+        (("submit", "/", "--", "true"), 1, "`/` is not a leaf, and only leaves have jobs [not-a-leaf]"),
         (("submit", "/Trading", "--key", "a b", "--", "true"), 2, "a key is 1 to 200 printable ASCII"),
         (("submit", "/Trading", "--stdin", "/nowhere", "--", "true"), 1, "name a file that is there"),
         (("jobs", "--consumer", "/Nobody"), 2, "there is no consumer `/Nobody` [unknown-consumer]"),

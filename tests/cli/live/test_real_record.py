@@ -144,7 +144,7 @@ def test_what_was_cleared_out_of_the_log_is_said_to_be_gone(
 def test_what_cannot_be_recorded_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="store-missing"):
         run_record(tmp_path / "it", tmp_path, "", "", "", as_json=False)
-    with pytest.raises(UsageError, match="is no instant"):
+    with pytest.raises(UsageError, match="is not an instant"):
         run_record(tmp_path / "it", tmp_path, "", "yesterday", "", as_json=False)
     (tmp_path / "store.sqlite").write_bytes(b"SQLite format 3" + bytes(90))
     with pytest.raises(InputError, match="store-damaged"):

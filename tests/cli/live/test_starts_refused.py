@@ -29,7 +29,7 @@ sys.modules["uvicorn"] = None
 from fairhold.cli.main import main
 main()
 """
-READABLE = "name a file that is there and that you may read"
+READABLE = "name an existing file that you may read"
 OTHER = "name another state directory with --state, one that you may write to"
 LOOK = "check that you may read and write it and that its disk works; or name another directory"
 
@@ -131,7 +131,7 @@ def test_a_port_that_is_taken_is_told_with_the_way_to_another(start: Start) -> N
     assert status == 1
     assert lines == [
         f"cannot listen at 127.0.0.1:{port}: Address already in use [cannot-listen]",
-        "    stop what listens there, or choose another port with --port; port 0 is any that is free",
+        "    stop what listens there, or choose another port with --port; port 0 takes any free port",
     ]
 
 
@@ -170,7 +170,7 @@ def test_what_a_user_may_not_do_is_told(plain: Start) -> None:
             1,
             [
                 "cannot listen at 127.0.0.1:80: Permission denied [cannot-listen]",
-                "    choose a port from 1024 on with --port: those below are root's",
+                "    choose a port from 1024 on with --port: those below need root",
             ],
         )
     plain.state.mkdir(mode=0o500)

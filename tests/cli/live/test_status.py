@@ -104,7 +104,7 @@ def test_every_command_on_files_takes_the_state_that_is_written(live: Served, tm
     document = json.loads(live("state"))
     assert document["fairhold_state"] == 1
     assert live("state", "-o", state).endswith(
-        f"get that by `fairhold plan show --version {version(live)} > plan.yaml`\n"
+        f"get it with `fairhold plan show --version {version(live)} > plan.yaml`\n"
     )
 
 

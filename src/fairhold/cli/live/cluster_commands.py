@@ -27,7 +27,10 @@ At = Annotated[
 Until = Annotated[
     str | None,
     typer.Option(
-        "--until", metavar="INSTANT", help="When it opens again; default: when somebody opens it.", click_type=Instant()
+        "--until",
+        metavar="INSTANT",
+        help="When it opens again; default: when it is opened by hand.",
+        click_type=Instant(),
     ),
 ]
 Group = Annotated[
@@ -80,7 +83,7 @@ def hosts(
     context: typer.Context,
     *,
     full: Annotated[
-        bool, typer.Option("--full", help="Show every host in a row of its own, also those that are alike.")
+        bool, typer.Option("--full", help="Show each host in its own row, also hosts that are alike.")
     ] = False,
     service: Service = "",
     json: Json = False,

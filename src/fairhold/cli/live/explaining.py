@@ -77,7 +77,8 @@ def job_in_words(found: Document, over: list[str]) -> str:
 def _waiting(found: Document) -> Iterator[str]:
     """How a job stands that has not ended."""
     why = found.get("reason")
-    yield f"job {found['job']} is {found['state']}" + (f" ({why}): {found['text']}" if why else "")
+    waits = ", and more of its tasks wait" if why and found["state"] == "running" else ""
+    yield f"job {found['job']} is {found['state']}{waits}" + (f" ({why}): {found['text']}" if why else "")
     place = found.get("place")
     if place is not None:
         yield _place(place)

@@ -62,7 +62,7 @@ def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: st
         return wait_for(connection, list(sent.values()), as_json=as_json) if wait else 0
     except BaseException as error:
         if len(sent) < len(due):
-            tell(f"{len(sent)} of {count(len(due), 'job')} submitted; `--key {key}` submits the others and none twice")
+            tell(f"{len(sent)} of {count(len(due), 'job')} submitted; `--key {key}` submits only the rest")
         if isinstance(error, KeyboardInterrupt):
             return left(list(sent.values()))
         raise

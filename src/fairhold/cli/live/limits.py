@@ -20,7 +20,7 @@ _LONGEST_WORD = RequestLimits().argument
 def the_limits(pairs: Sequence[str]) -> tuple[Limits, RequestLimits]:
     """The defaults with what `NAME=N` sets: a whole number from 1 on, of bytes where it is a size.
 
-    Raises UsageError for what is no limit, no such number, or is set twice.
+    Raises UsageError for an unknown limit, an invalid number, or a limit that is set twice.
     """
     of_all, of_one = Limits(), RequestLimits()
     known = [*of_all._asdict(), *asdict(of_one)]
@@ -28,7 +28,7 @@ def the_limits(pairs: Sequence[str]) -> tuple[Limits, RequestLimits]:
     for pair in pairs:
         name, _, text = pair.partition("=")
         if name not in known:
-            raise UsageError(f"--limit {printable(pair)}: there is no limit of this name; there are {', '.join(known)}")
+            raise UsageError(f"--limit {printable(pair)}: there is no such limit; write one of {', '.join(known)}")
         if name in found:
             raise UsageError(f"--limit {name} is given twice")
         if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS and int(text)):
@@ -36,7 +36,7 @@ def the_limits(pairs: Sequence[str]) -> tuple[Limits, RequestLimits]:
         found[name] = int(text)
     if found.get("argument", 0) > _LONGEST_WORD:
         raise UsageError(
-            f"--limit argument: the system starts no command with a word of more than {_LONGEST_WORD} bytes"
+            f"--limit argument: the system starts no command that has an argument of more than {_LONGEST_WORD} bytes"
         )
     here = {name: number for name, number in found.items() if name in of_all._fields}
     rest = {name: number for name, number in found.items() if name not in here}

@@ -39,7 +39,7 @@ def unknown_job(connection: Connection, name: str) -> Refused | None:
     close = name if name in numbers else next(iter(get_close_matches(name, numbers, n=1)), "")
     if not close:
         return None
-    what = f"there is no consumer `{printable(name)}`, and jobs go by their numbers"
+    what = f"there is no consumer `{printable(name)}`, and jobs are named by their numbers"
     mend = f"did you mean {numbers[close]}, the job `{printable(close)}`?"
     return Refused([Fault("unknown-consumer", what, mend)], 404)
 
@@ -59,7 +59,7 @@ def _refusal(path: str, known: tuple[list[str], list[str]], status: int) -> Refu
         return None
     if path in branches or path == "/":
         below = [leaf for leaf in leaves if leaf.startswith(path.rstrip("/") + "/")]
-        what = f"`{printable(path)}` is no leaf, and only leaves have jobs"
+        what = f"`{printable(path)}` is not a leaf, and only leaves have jobs"
         return Refused([Fault("not-a-leaf", what, f"name one below it: {_names(below)}")], status)
     close = meant(path, [*leaves, *branches])
     mend = f"did you mean `{printable(close)}`?" if close else f"leaves are {_names(leaves)}"

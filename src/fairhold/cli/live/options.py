@@ -51,7 +51,7 @@ class Instant(click.ParamType):
             from fairhold.planio.instants import instant_trouble  # noqa: PLC0415
 
             what, mend = instant_trouble(value)
-            what, mend = what or f"`{value}` is no instant", mend or "write it as 2026-01-05T09:00:00Z"
+            what, mend = what or f"`{value}` is not an instant", mend or "write it as 2026-01-05T09:00:00Z"
             self.fail(f"{what}; {mend}", param, ctx)
         return value
 
@@ -83,7 +83,7 @@ class Pair(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
         """Return it as it is, once it has a name."""
         if not str(value).partition("=")[0] or "=" not in str(value):
-            self.fail(f"`{value}` is no pair; write NAME=VALUE", param, ctx)
+            self.fail(f"`{value}` is not a pair; write NAME=VALUE", param, ctx)
         return value
 
 

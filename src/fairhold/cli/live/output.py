@@ -32,7 +32,7 @@ def print_output(service: str, name: str, attempt: int, *, follow: bool) -> int:
     """
     job, dot, task = name.partition(".")
     if dot and not task.isdecimal():
-        raise UsageError(f"`{printable(name)}` is no task; write JOB.TASK, as 17.0")
+        raise UsageError(f"`{printable(name)}` is not a task; write JOB.TASK, as 17.0")
     connection = connect(service)
     try:
         number = connection.run(steps.job(job))["tasks"]["tasks"]
@@ -68,7 +68,7 @@ def _not_shown(error: InputError) -> int:
 
 
 def _not_begun(what: str) -> Refused:
-    return Refused([Fault("no-output", what, "wait for it, or look why it waits: `fairhold explain JOB`")], _MISSING)
+    return Refused([Fault("no-output", what, "wait for it, or see why it waits: `fairhold explain JOB`")], _MISSING)
 
 
 class _Reader:
@@ -121,7 +121,7 @@ class _Reader:
                 return False
             if not is_told:
                 is_told = True
-                complain(f"attempt {self._attempt} of {self._job}.{self._task} is over; the next is waited for")
+                complain(f"attempt {self._attempt} of {self._job}.{self._task} has ended; waiting for the next")
             self._connection.run(_pause())
 
     def _is_over(self, job: Document) -> bool:

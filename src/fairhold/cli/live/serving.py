@@ -74,7 +74,9 @@ def serve(wanted: Wanted) -> None:
 def _check(wanted: Wanted) -> None:
     """Raise UsageError for what cannot be, whatever the plan and the state directory are."""
     if str(wanted.plan) == "-":
-        raise UsageError("the plan of a service is a file, which its next start reads again; name one in place of `-`")
+        raise UsageError(
+            "the plan of a service is a file, which its next start reads again; name a file instead of `-`"
+        )
     if (wanted.certificate is None) != (wanted.key is None):
         raise UsageError("--tls-cert and --tls-key go together: name both files")
 
@@ -120,8 +122,8 @@ def _say_ready(url: str, live: LiveSettings, settings: ServiceSettings) -> None:
     if live.agents and not is_loopback(live.agents[0]):
         host, port = live.agents
         warn(
-            f"agents may connect at {host}:{port}; who they are is proved by the secret, but what is said is not"
-            " encrypted: commands and their variables can be read on the way"
+            f"agents may connect at {host}:{port}; they prove who they are with the secret, but the connection is"
+            " not encrypted: commands and their variables can be read on the network"
         )
 
 
@@ -132,7 +134,7 @@ def _directory(wanted: Wanted) -> Path:
     if os.environ.get(STATE):
         return base_directory().absolute()
     if wanted.plan is None:
-        raise UsageError(f"without a plan it is open which service is meant; name a PLAN, --state or {STATE}")
+        raise UsageError(f"without a plan it is not clear which service is meant; name a PLAN, --state or {STATE}")
     from fairhold.engines.files import folder_name  # noqa: PLC0415
     from fairhold.planio.plan import read_plan  # noqa: PLC0415
 

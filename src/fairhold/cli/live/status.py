@@ -90,7 +90,7 @@ def write_state(service: str, output: Path | None, plan: Path | None) -> None:
     connection = connect(service)
     found = connection.run(steps.state())
     for line in found["unsaid"]:
-        warn(f"a state file cannot say all: {line}")
+        warn(f"not in the state file: {line}")
     if plan is not None:
         text = connection.run(steps.plan(found["plan"]))["text"]
         if plan == STANDARD_OUTPUT:
@@ -106,4 +106,4 @@ def write_state(service: str, output: Path | None, plan: Path | None) -> None:
 
 
 def _how_to_get(version: int) -> str:
-    return f"get that by `fairhold plan show --version {version} > plan.yaml`"
+    return f"get it with `fairhold plan show --version {version} > plan.yaml`"

@@ -27,8 +27,8 @@ _LOST = (
 )
 _TOLD = {
     "leave": "the service has stopped; its tasks run on",
-    "drain": "the service has stopped; nothing of it runs",
-    "kill": "the service has stopped, and what ran; the tasks wait for its next start",
+    "drain": "the service has stopped; none of its tasks runs",
+    "kill": "the service and its tasks have stopped; the tasks wait for its next start",
 }
 
 
@@ -47,7 +47,7 @@ def stop_service(service: str, how: str, *, wait: bool, as_json: bool) -> int:
             complain("the service goes on stopping")
             return _INTERRUPTED
     if unwritten:
-        complain(f"it had no room to write down what it did last: {unwritten}. {_LOST}")
+        complain(f"it had no space to write its last changes: {unwritten}. {_LOST}")
     if as_json:
         say_json(answer)
     else:

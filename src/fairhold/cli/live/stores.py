@@ -28,7 +28,9 @@ def state_directory(state: Path | None) -> Path:
     except ServiceMissing:
         found = None
     if found is None:
-        raise UsageError(f"no service runs here, so it is open which store is meant; name it with --state or {STATE}")
+        raise UsageError(
+            f"no service runs here, so it is not clear which store is meant; name it with --state or {STATE}"
+        )
     return found
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fairhold.client.exchange import Document
 
-READABLE = "name a file that is there and that you may read"
+READABLE = "name an existing file that you may read"
 """How to mend an input of tasks that cannot be read."""
 _INTERRUPTED = 128 + 2
 _LARGEST_CODE = 255
@@ -213,7 +213,7 @@ def left(jobs: list[Document]) -> int:
     names = " ".join(job["job"] for job in jobs)
     if jobs:
         told = f"job {names} goes" if len(jobs) == 1 else f"jobs {names} go"
-        complain(f"{told} on; `fairhold cancel {names}` stops that")
+        complain(f"{told} on; to stop: `fairhold cancel {names}`")
     return _INTERRUPTED
 
 

@@ -33,12 +33,12 @@ _PAGE_UP, _PAGE_DOWN = (b"\x1b[5~", b"b"), (b"\x1b[6~", b" ")
 _KEY = re.compile(rb"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|.", re.DOTALL)
 """A key as a terminal sends it; an arrow is several bytes."""
 _WIDE = 100
-"""Cells of a line where the output is no terminal."""
+"""Cells of a line where the output is not a terminal."""
 _LEAST_WIDTH = 30
 
 
 def show_top(service: str, *, once: bool, as_json: bool) -> None:
-    """Show the tree; once, where it is asked for or the output is no terminal that can be drawn on."""
+    """Show the tree; once, where it is asked for or the output is not a terminal that can be drawn on."""
     connection = connect(service)
     document = connection.run(steps.consumers())
     if as_json:

@@ -42,7 +42,7 @@ UNSETTLED = {
     "consumer": "/",
     "code": "unsettled",
     "message": (
-        f"the sweeps were gone through {MOST_ROUNDS} times, and something was still open: the next cycle goes on"
+        f"the cycle stopped after {MOST_ROUNDS} rounds of sweeps with decisions still open: the next cycle continues"
     ),
 }
 """A warning that the bound on rounds ended a cycle (R-SWEEP-2)."""

@@ -36,7 +36,7 @@ def verify(
     warned : what the check of the plan warns of, as rows of `warnings`; a cycle says it before its own warnings
     """
     if not isinstance(result, dict):
-        return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
+        return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is not a result"),)
     result = {**result}
     told, expected = _by_number(result.pop("hosts", {})), _by_number(expected_hosts(plan, state))
     absent = list(differences("R-UP-1", "hosts", told, expected))

@@ -132,7 +132,9 @@ def _check_notice(
     reader.check_taker(row.get("for"))
     may_be = reasons.get((row["resource_group"], row["consumer"]), ())
     if row.get("reason") not in (may_be if row.get("for") is None else ("quota",)):
-        yield Finding("R-NOTICE-1", where, row.get("reason"), " or ".join(may_be), "is no reason this notice can have")
+        yield Finding(
+            "R-NOTICE-1", where, row.get("reason"), " or ".join(may_be), "is not a reason that this notice can have"
+        )
 
 
 def compare_state(plan: Plan, state: State, said: dict[str, Any], expected: dict[str, Any]) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ class MalformedError(ValueError):
 def whole(value: object, least: int = 0) -> int:
     """Read a whole number that is no boolean."""
     if type(value) is not int or value < least:
-        raise MalformedError(f"{short(value)} is no whole number from {least} on")
+        raise MalformedError(f"{short(value)} is not a whole number from {least} on")
     return value
 
 
@@ -52,21 +52,21 @@ def instant(value: object) -> int:
     """Microseconds of an instant that can be written again in UTC."""
     micros = parse_instant(value) if isinstance(value, str) else None
     if micros is None or not 0 <= micros < _END:
-        raise MalformedError(f"{short(value)} is no instant")
+        raise MalformedError(f"{short(value)} is not an instant")
     return micros
 
 
 def mapping(value: object) -> dict[str, Any]:
     """Read a JSON object."""
     if not isinstance(value, dict):
-        raise MalformedError(f"{short(value)} is no mapping")
+        raise MalformedError(f"{short(value)} is not a mapping")
     return value
 
 
 def rows(value: object, keys: Iterable[str]) -> list[dict[str, Any]]:
     """Read a JSON list of objects that have no keys but `keys`."""
     if not isinstance(value, list):
-        raise MalformedError(f"{short(value)} is no list")
+        raise MalformedError(f"{short(value)} is not a list")
     for row in value:
         if unknown := set(mapping(row)) - set(keys):
             raise MalformedError(f"unknown keys {short(sorted(unknown))} in {short(row)}")
@@ -76,7 +76,7 @@ def rows(value: object, keys: Iterable[str]) -> list[dict[str, Any]]:
 def text(value: object) -> str:
     """Read a string."""
     if not isinstance(value, str):
-        raise MalformedError(f"{short(value)} is no text")
+        raise MalformedError(f"{short(value)} is not a string")
     return value
 
 
@@ -105,7 +105,7 @@ class DocumentReader:
         hosts = {key: document.get(key, []) for key in ("hosts_down", "hosts_never_seen", "hosts_closed")}
         for key, names in hosts.items():
             if not isinstance(names, list):
-                raise MalformedError(f"`{key}` is no list")
+                raise MalformedError(f"`{key}` is not a list")
         return {
             "fairhold_state": {"": whole(document.get("fairhold_state"))},
             "now": {"": instant(document.get("now"))},

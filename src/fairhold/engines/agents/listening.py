@@ -80,7 +80,7 @@ def listen_here(directory: Path) -> socket.socket:
                 [
                     Fault(
                         "socket-path",
-                        "the agents' socket cannot be made: it is there and is none",
+                        "the agents' socket cannot be made: a file of another kind is in its place",
                         mend,
                         file=str(path),
                     )

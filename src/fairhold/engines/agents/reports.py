@@ -152,7 +152,7 @@ def number(message: Mapping[str, Any], name: str, least: int = 0) -> int:
 
 
 def field(message: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
-    """A field of a message. Raises ValueError where it is missing or of another kind; a truth value is no number."""
+    """A field of a message. Raises ValueError where it is missing or of another kind; a truth value is not a number."""
     value = message.get(name)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ValueError(f"{name} is missing or not of the right kind")

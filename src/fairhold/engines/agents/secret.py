@@ -25,7 +25,7 @@ _CONTENT = re.compile(rb"[0-9a-f]{64}\n?")
 def the_secret(directory: Path) -> bytes:
     """The 32 bytes of `directory/secret`, which is made where there is none.
 
-    Raises InputError where others may read it, it is somebody else's, or it is no secret; OSError where it cannot be
+    Raises InputError where others may read it, it is somebody else's, or it is not a secret; OSError where it cannot be
     read or written.
     """
     path = directory / NAME

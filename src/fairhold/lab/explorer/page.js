@@ -42,7 +42,7 @@
       for (const row of found.differences) "after" in row ? after.set(rowId(row), row.after) : after.delete(rowId(row));
       const wrong = found.findings.length;
       at("status").textContent = (found.differences.length + " numbers differ; ") +
-        (wrong ? "the independent check objects: " + found.findings[0] : "every number was computed again another way");
+        (wrong ? "the independent check objects: " + found.findings[0] : "every number was computed again by independent code");
     } catch (error) {
       if (turn !== asked) return;
       tried = next[next.length - 1] || null;

@@ -69,14 +69,14 @@ def _against_own(frame: Frame) -> Plot:
             .encode(x=time(frame), y=alt.Y("amount:Q", title=None, stack="zero"), color=kinds, order="order:Q")
         )
         says = "Allocated, owned and borrowed, by consumer. The dashed line is what it owns; demand up to"
-        says += " it should be met. The dotted line is its quota. Every row has a scale of its own."
+        says += " it should be met. The dotted line is its quota. Every row has its own scale."
     else:
         held = (
             base.transform_calculate(held="datum.own + datum.borrowed")
             .mark_line(interpolate="step-after", strokeWidth=1.4)
             .encode(x=time(frame), y=alt.Y("held:Q", title=None), color=plans(frame))
         )
-        says = "What each used under every plan; the dashed line is what it owns. Every row has a scale of its own."
+        says = "What each used under every plan; the dashed line is what it owns. Every row has its own scale."
     quota = _line(frame, base.transform_filter("isValid(datum.quota)"), "quota", colour(3).strong, [1, 2])
     lines = [owned, quota] if len(frame.names) == 1 else [owned]
     chart = (
@@ -135,19 +135,15 @@ def _deficit(frame: Frame) -> Plot:
 def _utilisation(frame: Frame) -> Plot:
     used = over_plans(frame, "used", "% of what is there", domain=[0, 130], clamp=True)
     wanted = used.encode(y=alt.Y("wanted:Q"), strokeDash=alt.value([2, 2]), opacity=alt.value(0.7))
-    says = (
-        "Used (line) and wanted (dots, cut at 130 %). Where dots lie above a line below 100 %, somebody waited beside"
-    )
-    says += " idle resource."
+    says = "Used (line) and wanted (dots, cut at 130 %). Where dots lie above a line below 100 %, work waited beside"
+    says += " idle resources."
     return Plot("utilisation", "Utilisation", says, ("total",), alt.layer(used, wanted))
 
 
 def _fairness(frame: Frame) -> Plot:
     chart = over_plans(frame, "jain", "Jain's index", domain=[0, 1])
-    says = (
-        "Over what each of those who want something holds of what is its own, first level: 1 where it is the same part"
-    )
-    says += " for all. It falls where one borrows much, or wants little, so read it together with the plot before."
+    says = "Of allocated / owned over the first-level consumers with demand: 1 where this is the same"
+    says += " for all. It falls where one borrows much or wants little, so read it together with the plot above."
     return Plot("fairness", "Fairness over time", says, ("total",), chart)
 
 
@@ -217,7 +213,7 @@ def _waits(frame: Frame) -> Plot:
     axis = alt.Axis(
         values=list(_LASTS), labelExpr=f"({ {str(key): word for key, word in _LASTS.items()} })[datum.value]"
     )
-    says = "Which part of the tasks began within this time; the higher on the left, the better."
+    says = "Percentage of tasks that began within this time; higher on the left is better."
     chart = _spread(frame, "waits", axis, "waited until the first start")
     return Plot("waits", "How long tasks waited", says, ("waits",), chart)
 
@@ -225,7 +221,7 @@ def _waits(frame: Frame) -> Plot:
 def _slowdowns(frame: Frame) -> Plot:
     values = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384]
     axis = alt.Axis(values=values, labelExpr="format(datum.value, ',d') + ' \u00d7'")
-    says = "From submission to end, in times of what the task ran (10 s at least): one is a task that never waited."
+    says = "Time from submission to end, divided by the run time (at least 10 s): 1 is a task that never waited."
     return Plot("slowdowns", "Slowdown", says, ("slowdowns",), _spread(frame, "slowdowns", axis, "slowdown"))
 
 
@@ -235,11 +231,13 @@ def _preempted_again(frame: Frame) -> Plot:
     bars = base.mark_bar(opacity=0.55).encode(x=alt.X("taken:Q", title="attempts notified"), tooltip=columns)
     again = base.mark_bar(color=colour(5).strong, height=6).encode(x="preempted_again:Q", tooltip=columns)
     chart = alt.layer(bars, again).properties(width=max(180, frame.width - 190), height=alt.Step(18))
-    says = "From whom for whom, the twelve most frequent; the narrow bar: preempted again within ten minutes of having"
+    says = (
+        "The twelve most frequent pairs, holder → taker; the narrow bar: preempted again within ten minutes of having"
+    )
     says += " been preempted the other way round."
     return Plot(
         "preempted_again",
-        "Preempted from whom for whom, and preempted again",
+        "Preempted by holder and taker, and preempted again",
         says,
         ("taken",),
         beside(frame, chart, "taken"),

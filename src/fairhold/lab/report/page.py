@@ -93,7 +93,7 @@ def _section(at: int, resource: Resource, plots: list[Plot], views: list[str], *
             "<h3>What differs</h3><p>What differs most comes first; ★ is the best, changes are against the first.</p>"
         )
         parts.append(plans_table(resource))
-        parts.append("<h3>For whom it differs</h3>")
+        parts.append("<h3>Consumers that differ</h3>")
         parts.append(gains_table(resource))
     parts.append(_consumers(resource))
     parts.append(_choice(at, views))
@@ -118,14 +118,14 @@ def _card(resource: Resource, plan: str) -> str:
     if suffer:
         rows = "".join(f"<li><b>{escape(each.path)}</b> {escape(each.why)}</li>" for each in suffer[:NAMED])
         more = f"<p>And {len(suffer) - NAMED} more; the table has them all.</p>" if len(suffer) > NAMED else ""
-        whom = f'<h3>For whom it is not good</h3><ul class="whom">{rows}</ul>{more}'
+        whom = f'<h3>Consumers that fare badly</h3><ul class="whom">{rows}</ul>{more}'
     else:
-        whom = "<p>There is nobody on the first level for whom it is not good.</p>"
+        whom = "<p>No first-level consumer fares badly.</p>"
     head = f"<h2>{escape(plan)}</h2>" if len(resource.of) > 1 else "<h2>In short</h2>"
     bound = (
-        f"A wait for what is owned is long above {duration(bearable(shared))} here: a minute, or what the slowest to"
+        f"A wait for owned resources counts as long here above {duration(bearable(shared))}: a minute, or the longest"
     )
-    bound += " leave took. What a gang waits for until all of it fits counts."
+    bound += " time that a holder took to give back. The wait of a gang until all of it fits is included."
     return f'<article>{head}<ul class="verdict">{lines}</ul>{whom}<p><small>{bound}</small></p></article>'
 
 

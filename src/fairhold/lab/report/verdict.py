@@ -120,7 +120,7 @@ def sufferers(shared: Document, unit: Unit) -> list[Sufferer]:
 def _own(shared: Document, unit: Unit) -> Line:
     all_of = {path: each for path, each in sorted(shared["consumers"].items()) if path != "/" and each["owned"]}
     if not all_of:
-        return Line(PLAIN, "Nobody owns any of it.")
+        return Line(PLAIN, "None of it is owned.")
     kept = {each: kept_waiting(shared, each) for each in all_of}
     path = min(kept, key=lambda each: (-kept[each], each))
     longest = kept[path]

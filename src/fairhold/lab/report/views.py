@@ -25,7 +25,7 @@ SPREAD, LOANS = 150, 400
 """Numbers about how waits and slowdowns of a part are spread, and about the loans of a view."""
 WAYS = 12
 """Pairs of a holder and a taker that are shown."""
-ELSEWHERE = "nobody, or outside"
+ELSEWHERE = "others"
 
 
 class View(NamedTuple):
@@ -247,7 +247,7 @@ def taken(shared: Mapping[str, Document], view: View) -> list[dict[str, Any]]:
     for plan, each in shared.items():
         for at, name in enumerate(("taken", "preempted_again")):
             for holder, taker, count in each[name]:
-                way = view.name_of(holder), view.name_of(taker) or (ELSEWHERE if taker else "nobody in particular")
+                way = view.name_of(holder), view.name_of(taker) or (ELSEWHERE if taker else "no taker")
                 if way[0]:
                     counts.setdefault(way, {}).setdefault(plan, [0, 0])[at] += count
     order = sorted(counts, key=lambda way: (-sum(each[0] for each in counts[way].values()), way))

@@ -39,19 +39,19 @@ OF_QUEUES = (
     Setting(
         "reclaim_min_runtime",
         Kind.DURATION,
-        "How long its units run before other queues take them.",
+        "How long its units run before other queues may take them.",
         field="queue.reclaim_min_runtime",
     ),
     Setting(
         "preempt_min_runtime",
         Kind.DURATION,
-        "How long its units run before more important work of its own takes them.",
+        "How long its units run before work of higher priority in the same queue takes them.",
         field="queue.preempt_min_runtime",
     ),
     Setting(
         "preemption_delay",
         Kind.DURATION,
-        "How long its requests wait before they take anything.",
+        "How long its requests wait before they reclaim.",
         field="queue.preemption_delay",
     ),
 )
@@ -68,7 +68,7 @@ SWITCHES = (
     Setting(
         "reclaimer_utilization_multiplier",
         Kind.NUMBER,
-        "How much more saturated than the taker a victim has to stay.",
+        "How much more saturated than the taker a victim must stay.",
         default=Fraction(1),
         field="fair_share.multiplier",
         least=1,
@@ -83,7 +83,7 @@ SWITCHES = (
     Setting(
         "half_life",
         Kind.DURATION,
-        "After which usage counts half; none: it counts whole.",
+        "Age at which usage counts half; none: it counts fully.",
         field="fair_share.half_life",
         least=1,
         zero=NO_HISTORY,
@@ -92,7 +92,7 @@ SWITCHES = (
     Setting(
         "usage_window",
         Kind.USAGE_WINDOW,
-        "Which history counts: so long up to now, this day, week or month, or of a window that begins anew.",
+        "Which history counts: the last so long, this day, week or month, or since the last restart of a window.",
         default=UsageWindow(),
         field="fair_share.usage_window",
         zero=NO_HISTORY,

@@ -38,7 +38,7 @@ DISTRIBUTE_EVENLY = Setting(
 DISABLE_RECLAIM_OWN = Setting(
     "disable_reclaim_own",
     Kind.FLAG,
-    "After a loss of hosts nobody is taken below what it owned.",
+    "After a loss of hosts, no consumer is reduced below what it owned.",
     default=False,
     field="disable_reclaim_own",
 )

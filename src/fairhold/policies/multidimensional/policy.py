@@ -27,7 +27,7 @@ SHARE_PRIORITY = Setting(
 PRIVATE_POOL_GRACE = Setting(
     "private_pool_grace",
     Kind.DURATION,
-    "Within which its descendants let go of what it owns and they do not.",
+    "How soon borrowers in its private pool must give back.",
     field="private_pool_grace",
     has_none=True,
 )
@@ -41,14 +41,14 @@ OF_POOLS = (
 PUBLIC_POOL_GRACE = Setting(
     "public_pool_grace",
     Kind.DURATION,
-    "Within which what nobody owns is let go.",
+    "How soon borrowers in the public pool must give back what is not owned.",
     field="public_pool_grace",
     has_none=True,
 )
 REBALANCE_INTERVAL = Setting(
     "rebalance_interval",
     Kind.DURATION,
-    "After which ownership is adjusted to workloads again; none: each cycle.",
+    "How often ownership is adjusted to workloads; none: each cycle.",
     default=0,
     field="rebalance_interval",
     has_none=True,

@@ -1,4 +1,4 @@
-"""`ownership`: everybody owns exactly, and lends to whom it names (SPEC §4); alone, and beside `hybrid`."""
+"""`ownership`: each owns an exact number, and lends to whom it names (SPEC §4); alone, and beside `hybrid`."""
 
 from fairhold.model.policy import Policy
 from fairhold.model.setting import Kind, Setting

@@ -365,7 +365,7 @@ class Core:
         if until:
             returns = (Return(until, self.version, {new: old for old, new in moved.items()}), *self.returns)
         if len(returns) > MOST_RETURNS:
-            what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, one on top of another"
+            what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, of plans that are in force for a time"
             raise InputError([Fault("too-many", what, "wait until one has ended, or apply this one without `--for`")])
         plan = plan or parse_plan(text, "the new plan", places=True)[0]
         return self._put_in_force(plan, self._next_plan(author, comment, text), moved, returns)

@@ -27,7 +27,7 @@ def better(error: InputError, tree: ConsumerTree, path: str) -> InputError:
 
 
 def suggestion(tree: ConsumerTree, path: str) -> str:
-    """How to mend a path that is no consumer, or no leaf; empty where nothing is near."""
+    """How to mend a path that is not a consumer, or not a leaf; empty where no name is similar."""
     if len(path) > LONGEST:
         return ""
     row = tree.rows.get(path)

@@ -214,7 +214,7 @@ _OTHERS: dict[str, Callable[..., None]] = {
     NUMBERED: _replay_numbers,
     USAGE_SPAN: _replay_span,
 }
-"""Kinds of entries that are no changes of the cluster: called with the core, the instant and the fields."""
+"""Kinds of entries that are not changes of the cluster: called with the core, the instant and the fields."""
 
 
 def frozen(core: Core) -> str:

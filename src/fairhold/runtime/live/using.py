@@ -79,7 +79,7 @@ def usage_document(  # noqa: PLR0917 - the terms of the request, in their order
 def _check(since: int, until: int, by: Sequence[str]) -> None:
     unknown = [name for name in by if name not in BY]
     if unknown or len(set(by)) < len(by):
-        what = f"usage cannot be told by `{','.join(by)}`"
+        what = f"usage cannot be grouped by `{','.join(by)}`"
         raise InputError([Fault("unknown-word", what, f"name some of {', '.join(BY)}, each once")])
     if until < since:
         raise InputError([Fault("out-of-range", "`to` is before `from`", "give them in their order")])

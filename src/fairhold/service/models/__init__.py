@@ -1,1 +1,1 @@
-"""What stands in requests and answers: the contract of the OpenAPI document."""
+"""The fields of requests and answers: the contract of the OpenAPI document."""

@@ -59,7 +59,7 @@ class Amounts(Answer):
     borrowed: dict[str, float | str] = Field(description="Allocated beyond owned.")
     lent: dict[str, float | str] = Field(description="Owned and allocated by others.")
     waiting: dict[str, float | str]
-    reclaiming: dict[str, float | str] = Field(description="Of what is allocated, under notice.")
+    reclaiming: dict[str, float | str] = Field(description="Part of allocated that is under notice.")
     entitled: dict[str, float | str] = Field(description="Fair share of a queue; else quotas of its leaves.")
 
 
@@ -85,7 +85,7 @@ class QueueResource(Answer):
     limit: float | str | None
     requested: float | str
     allocated: float | str
-    saturation: str = Field(description="Allocated for the fair share, as `5/4`; `unbounded` where that is nothing.")
+    saturation: str = Field(description="Allocated / fair share, as `5/4`; `unbounded` where the fair share is 0.")
     usage: float | str | None = Field(description="Decayed history, part of what there was; null: it does not count.")
 
 
@@ -94,8 +94,8 @@ class Queue(Answer):
 
     resource_groups: list[str]
     resources: dict[str, QueueResource]
-    usage_from: Instant | None = Field(description="The history that counts begins here at the earliest.")
-    usage_to: Instant | None = Field(description="It goes up to here.")
+    usage_from: Instant | None = Field(description="Begin of the history that counts, at the earliest.")
+    usage_to: Instant | None = Field(description="End of the history that counts.")
 
 
 class Consumer(Answer):
@@ -119,8 +119,8 @@ class Consumer(Answer):
     users: dict[str, int]
     user_limit: int | None = Field(description="Units that one user may hold in a leaf; null: any number.")
     budget: Budget | None
-    amounts: Amounts | None = Field(description="Of resources of hosts; null: of slots.")
-    queue: Queue | None = Field(description="Of `fair_share`; null: it is no queue now.")
+    amounts: Amounts | None = Field(description="Amounts of resources of hosts; null: it has slots.")
+    queue: Queue | None = Field(description="Of `fair_share`; null: it is not a queue now.")
 
 
 class Pauses(Answer):
@@ -134,7 +134,7 @@ class NotUp(Answer):
     """Hosts that are not up, for one reason and since one instant."""
 
     state: Literal["unseen", "silent", "down", "closed"]
-    since: Instant | None = Field(description="Null: nobody knows, or it was never up.")
+    since: Instant | None = Field(description="Null: not known, or it was never up.")
     hosts: list[str]
 
 
@@ -346,8 +346,8 @@ class Allocation(Answer):
     units: int
     unit: dict[str, str] | None = Field(description="What it has of resources; null: slots.")
     pool: str | None = Field(description="What a unit of resources was placed in: `own`, `/` or a path.")
-    lenders: list[str] = Field(description="Who owns what it stands on, and is not its leaf.")
-    devices: list[int] = Field(description="Numbers of the GPUs of the host that are its alone.")
+    lenders: list[str] = Field(description="Consumers other than its leaf that own what the unit uses.")
+    devices: list[int] = Field(description="Numbers of the host's GPUs that only this attempt uses.")
     started: Instant
     state: str
     deadline: Instant | None
@@ -375,22 +375,22 @@ class Host(Answer):
     reason: str | None
     connected: bool
     silent_since: Instant | None = Field(
-        description="Since when its agent is not connected; null: it is, or was never."
+        description="Since when its agent is not connected; null: it is connected, or never was."
     )
     gone_at: Instant | None = Field(
-        description="When its lease was over, if it is silent: nothing of it runs since then."
+        description="When its lease ended, if it is silent: none of its tasks runs since then."
     )
     running: int
     starting: int
-    queued: int = Field(description="Of these, those that wait for the limit of starts a second.")
+    queued: int = Field(description="Those of `starting` that wait for the limit of starts per second.")
     enforced: dict[str, Literal["kernel", "sampled", "none"]] | None = Field(
-        description="Who keeps what a task uses of `memory` and `cpu` within its unit, where the plan hands them out."
+        description="What keeps the `memory` and `cpu` of a task within its unit, where the plan shares them."
     )
     refusals: int = Field(description="Attempts in a row that it could not start.")
-    closing: bool = Field(description="It closes at an instant that was planned.")
+    closing: bool = Field(description="It is planned to close.")
     close_at: Instant | None = Field(description="That instant.")
-    open_at: Instant | None = Field(description="When it opens by itself; null: when somebody opens it.")
-    empty_by: Instant | None = Field(description="The latest deadline of what is to leave it; null: nothing is.")
+    open_at: Instant | None = Field(description="When it opens automatically; null: when it is opened by hand.")
+    empty_by: Instant | None = Field(description="The latest deadline of the units under notice there; null: none.")
 
 
 class Hosts(Answer):

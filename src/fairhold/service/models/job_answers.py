@@ -37,7 +37,7 @@ class JobRow(Answer):
     user: str
     state: Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
     reason: str | None = Field(
-        description="Why it waits, or never could start. Null in the answer to a submit: a cycle has to say."
+        description="Why it waits, or can never start. Null in the answer to a submit: only a cycle can tell."
     )
     text: str
     priority: int
@@ -45,7 +45,7 @@ class JobRow(Answer):
     unit: dict[str, str] | None = Field(description="What each task needs of resources; null: slots.")
     min_count: int = Field(description="Tasks that begin together or not at all; 0: each by itself.")
     preemptible: bool = Field(
-        description="Whether its units may be taken back for others; false only of a queue of `fair_share`."
+        description="Whether its units may be reclaimed for others; false only in a queue of `fair_share`."
     )
     tasks: Counts
     submitted: Instant
@@ -151,7 +151,7 @@ class Holder(Answer):
 
     consumer: str
     units: int
-    quota: int | None = Field(description="None: units of resources of hosts, of which a leaf has none.")
+    quota: int | None = Field(description="Null: with resources of hosts a leaf has no quota of units.")
     reclaiming: int
     deadline: Instant | None
 
@@ -175,7 +175,7 @@ class Reclaim(Answer):
     cycle: int | None
     rule: str | None
     reason: str
-    why: str | None = Field(description="What was said when its host was drained.")
+    why: str | None = Field(description="The reason given when its host was drained.")
     for_: str | None = Field(alias="for")
     at: Instant
     deadline: Instant
@@ -218,7 +218,7 @@ class Never(Answer):
 
 
 class Covered(Answer):
-    """Of so many forecasts, how many jobs began by the instant that was told; `share` in millionths."""
+    """How many of these forecasts came true: jobs that began by the forecast instant; `share` in millionths."""
 
     told: int
     covered: int

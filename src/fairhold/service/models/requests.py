@@ -1,4 +1,4 @@
-"""Bodies of requests. Unknown keys are refused, and a number in quotes is no number."""
+"""Bodies of requests. Unknown keys are refused, and a number in quotes is not a number."""
 
 from typing import Annotated, Literal
 
@@ -67,11 +67,11 @@ class SubmitBody(Body):
     min_count: Whole = Field(0, description="With `unit`: tasks that begin together or not at all.")
     preemptible: bool | None = Field(
         None,
-        description="Of a queue of `fair_share`: whether its units may be taken back; else by its priority, below 100.",
+        description="In a queue of `fair_share`: whether its units may be reclaimed; default: below priority 100.",
     )
     throttle: Whole = Field(0, description="How many of its tasks may run at once; 0 = any number.")
     priority: Priority = 0
-    time_limit: Duration = Field(0, description="Of an attempt; 0 = none.")
+    time_limit: Duration = Field(0, description="Longest run time of an attempt; 0 = no limit.")
     memory: Memory = Field(0, description="Bytes that an attempt may use; 0 = as much as there is.")
     environment: dict[Variable, Plain] = Field(default_factory=dict, description="The whole environment.")
     directory: Directory = "/"
@@ -80,9 +80,9 @@ class SubmitBody(Body):
     after: list[After] = Field(default_factory=list)
     retries: Annotated[int, Field(ge=0, le=1_000)] = 0
     backoff: Duration = Field(
-        10_000_000, description="Before the first new try; twice as long before each later one, up to 1h."
+        10_000_000, description="Delay before the first retry; it doubles with each retry, up to 1h."
     )
-    signal: Signal = Field(TERM, description="That tells a task of a reclaim or another stop.")
+    signal: Signal = Field(TERM, description="Signal that tells a task of a reclaim or another stop.")
     lead: Duration = Field(0, description="How long before the deadline it is sent; 0 = at once.")
     labels: dict[Label, Shown] = Field(default_factory=dict)
     need: HostLabels = Field(default_factory=list, description="Labels `name` or `name=value` that a host must have.")
@@ -91,7 +91,7 @@ class SubmitBody(Body):
     place: Literal["spread", "pack"] | None = Field(
         None, description="Whether units go on different hosts or side by side; of a task that packs all on one host."
     )
-    user: User | None = Field(None, description="Whose job it is; whoever asks where it is left out.")
+    user: User | None = Field(None, description="Owner of the job; default: the caller.")
 
 
 class HoldBody(Body):
@@ -118,7 +118,7 @@ class DiffBody(CheckBody):
     """A plan to be compared with the one in force."""
 
     was: dict[ConsumerPath, ConsumerPath] = Field(
-        default_factory=dict, description="New path → old path of consumers that the plan calls otherwise."
+        default_factory=dict, description="New path → old path of consumers that the plan renames."
     )
     next: Span = Field(
         AHEAD,
@@ -126,7 +126,7 @@ class DiffBody(CheckBody):
         json_schema_extra={"default": "7d"},
     )
     checkpoint: Span | None = Field(
-        None, description="Time between two states that tasks save: a stop loses what was done since, else all of it."
+        None, description="How often tasks save their state; null: a stopped task loses all its work."
     )
 
 
@@ -134,15 +134,15 @@ class PlanBody(DiffBody):
     """A plan to be put in force."""
 
     comment: Shown = ""
-    for_: Span | None = Field(None, alias="for", description="After which the plan before comes back.")
+    for_: Span | None = Field(
+        None, alias="for", description="How long the plan is in force; then the previous plan is restored."
+    )
 
 
 class RevertBody(Body):
     """Which plan is to come back."""
 
-    to: Annotated[int, Field(ge=1, le=MOST)] | None = Field(
-        None, description="A version; the one before where left out."
-    )
+    to: Annotated[int, Field(ge=1, le=MOST)] | None = Field(None, description="A version; default: the previous one.")
     comment: Shown = ""
     was: dict[ConsumerPath, ConsumerPath] = Field(default_factory=dict, description="As for a plan.")
 
@@ -151,12 +151,12 @@ class CloseBody(Body):
     """Why a host starts nothing more."""
 
     reason: Annotated[Shown, Field(min_length=1)] | None = Field(
-        None, description="For people. Left out with `drain`, the reason for which it is closed already is kept."
+        None, description="Shown to all users. With `drain`, default: the reason that it is already closed for."
     )
-    drain: bool = Field(default=False, description="Also take back what runs there, with the grace of its holders.")
-    at: Instant | None = Field(None, description="From when on; now where left out.")
-    until: Instant | None = Field(None, description="When it is opened again; by hand where left out.")
-    by: Instant | None = Field(None, description="With `drain`: at that instant what still runs there is stopped.")
+    drain: bool = Field(default=False, description="Also reclaim what runs there, with the graces of its holders.")
+    at: Instant | None = Field(None, description="When it closes; default: now.")
+    until: Instant | None = Field(None, description="When it opens again; default: when it is opened by hand.")
+    by: Instant | None = Field(None, description="With `drain`: when the tasks that still run there are stopped.")
 
 
 class PauseBody(Body):
@@ -171,5 +171,5 @@ class StopBody(Body):
 
     how: Literal["leave", "drain", "kill"] = Field(
         "leave",
-        description="leave: tasks run on; drain: nothing more starts, and it waits for what runs; kill: it stops that.",
+        description="leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them.",
     )

@@ -82,5 +82,5 @@ class State(Answer):
     """The live state as a state file has it."""
 
     plan: int = Field(description="Version of the plan that it goes with.")
-    unsaid: list[str] = Field(description="What holds besides, and no state file can say.")
+    unsaid: list[str] = Field(description="What is true of the service but cannot be written in a state file.")
     state: dict[str, Any]

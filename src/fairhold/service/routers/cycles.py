@@ -23,7 +23,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 async def list_cycles(
     service: ServiceOf,
     resource_group: Annotated[str, Query(max_length=1000)] = "",
-    before: Annotated[int, Query(ge=0, le=MOST, description="Number; the latest where left out.")] = 0,
+    before: Annotated[int, Query(ge=0, le=MOST, description="Number; default: the latest.")] = 0,
     limit: Limit = 100,
 ) -> Response:
     """Cycles, the latest first."""

@@ -131,7 +131,7 @@ async def cancel_job(service: ServiceOf, job: str) -> Response:
 
 @router.post("/{job}/hold", response_model=answers.Job)
 async def hold_job(service: ServiceOf, job: str, body: HoldBody | None = None) -> Response:
-    """Hold a job: none of its tasks start."""
+    """Hold a job: none of its tasks starts."""
     reason = body.reason if body else ""
     return await _tell(service, job, lambda: JobHeld(job, reason))
 

@@ -102,7 +102,7 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
     """What another plan would do now: who gains, who loses, what is reclaimed by when; and over time.
 
-    Jobs that keep it from being in force are told as `in_the_way`, and count as cancelled.
+    Jobs that keep it from being in force are listed as `in_the_way`, and count as cancelled.
     """
     check_plan(body.text, service.settings.limits)
     frozen = await frozen_of(service)

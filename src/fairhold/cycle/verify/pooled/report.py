@@ -126,7 +126,7 @@ def unmet_rows(plan: Plan, stock: Stock) -> list[Json]:
 
 def unsettled_rows(*, is_over: bool) -> list[Json]:
     """A warning where the bound on rounds ended a cycle (R-SWEEP-2)."""
-    message = "the sweeps were gone through 20 times, and something was still open: the next cycle goes on"
+    message = "the cycle stopped after 20 rounds of sweeps with decisions still open: the next cycle continues"
     return [] if is_over else [{"consumer": "/", "code": "unsettled", "message": message}]
 
 

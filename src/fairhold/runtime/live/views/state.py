@@ -34,7 +34,7 @@ def _of_hosts(cluster: Cluster) -> Iterator[str]:
     """Groups of slots whose hosts are otherwise than the plan says."""
     for group, books in cluster.books.items():
         if group != POOLED and not is_sayable(books):
-            yield f"hosts of {group} have other slots or labels than the plan says, or its one machine is closed"
+            yield f"hosts of {group} differ from the plan in slots or labels, or its only machine is closed"
 
 
 def _paused(cluster: Cluster) -> Iterator[str]:

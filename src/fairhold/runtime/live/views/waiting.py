@@ -111,12 +111,12 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
     """Why a job that may start does not."""
     request = _first_request(job)
     if request is None:  # more gangs wait than there is room for, and those before it stand in the books
-        return Reason("gang", "its gangs wait behind others of its own", {"needs": job.units})
+        return Reason("gang", "other gangs of this job come first", {"needs": job.units})
     soon = sum(look.granted.get(row, 0) for row in _requests(job)) // job.units
     if soon:
         return Reason("soon", f"the next cycle starts {count(soon, 'task')} of it", {"tasks": soon})
     if not look.has_host:
-        text = f"no host of {look.group} may start anything now; `fairhold hosts` says why"
+        text = f"no host of {look.group} may start anything now; `fairhold hosts` shows why"
         return Reason("no_host", text, {"resource_group": look.group})
     bound = _budget(look, job) or _user_limit(look, job) or _site(look, job, request)
     if bound is not None:
@@ -173,7 +173,7 @@ def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
         return found
     room = max(0, look.result.draft.quota[job.leaf] - look.result.draft.held[job.leaf])
     if units > 1 and (0 < idle < units or 0 < room < units):
-        text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf misses {room}"
+        text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf can have {room} more"
         return Reason("gang", text, {"needs": units, "idle": idle, "room": room})
     return _quota(look, books, job)
 
@@ -194,7 +194,7 @@ def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
         beside = f" beside the {held} that it holds" if held else ""
         text = f"each of its tasks needs {units} slots at once, more than {path} could have now{beside}: "
         facts = {"needs": units, "quota": quota, "room": max(0, quota - held)}
-        return Reason("gang", f"{text}it counts for nothing", facts)
+        return Reason("gang", f"{text}it is not counted as demand", facts)
     return None
 
 
@@ -207,9 +207,8 @@ def _reclaiming(look: Prospect, leaf: int) -> Reason | None:
         return Reason("reclaiming", text, {"units": count, "deadline": by, "given": True})
     count, by = look.asked_for(leaf)
     if count and look.reclaims_are_paused:
-        text = (
-            f"{_slots(count)} its leaf's, and reclaims are paused in {look.group}; `fairhold resume` lets them continue"
-        )
+        text = f"{_slots(count)} to be reclaimed for its leaf, but reclaims are paused in {look.group}; "
+        text += "`fairhold resume` lets them continue"
         return Reason("paused", text, {"resource_group": look.group, "units": count})
     if count:
         text = (
@@ -247,7 +246,7 @@ def _quota(look: Prospect, books: Books, job: JobRecord) -> Reason:
         text = f"{path} holds {_count(look, job.leaf)}, its quota is {quota}"
     else:
         text = f"{path} holds {_count(look, job.leaf)} of its quota of {quota}, and "
-        text += f"{_slots(draft.idle)} kept for reserves" if draft.idle else "nobody in reach can give a slot back"
+        text += f"{_slots(draft.idle)} kept for reserves" if draft.idle else "no slot can be reclaimed"
     if others:
         text += f"; the others are with {_names(others, look.holding - (books.held[job.leaf] > 0))}"
     return Reason("quota", text, {"consumer": path, "quota": quota, "held": held, "holders": others})
