@@ -62,7 +62,7 @@ def test_a_plan_goes_to_standard_output_alone_and_never_over_an_input(tmp_path: 
         ((STATE, "--set", "/Reserch:owned=3"), 1, "did you mean `/Research`?"),
         ((STATE, "--set", "/Research:owned=99", "--set", "/Trading:owned=50"), 1, "raise `owned` of `/Trading` to 60"),
         ((STATE, "--set", "/Research:owned=3", "--consumer", "/Reserch"), 2, "did you mean `/Research`?"),
-        ((STATE, "--set", "/Research:owned=3", "--from", "2026-01-05T09:00:00Z"), 2, "leave `--from` away"),
+        ((STATE, "--set", "/Research:owned=3", "--from", "2026-01-05T09:00:00Z"), 2, "leave `--from` out"),
         (("--set", "/Research:owned=3", "--from", "soon"), 2, "write it as"),
         (("--json",), 2, "--set"),
     ],

@@ -83,8 +83,8 @@ def test_fit_makes_tenants_that_show_reads(tmp_path: Path) -> None:
     ("arguments", "exits", "said"),
     [
         (("show", "nowhere.swf"), 1, "[cannot-read]"),
-        (("show", str(EXAMPLES / "jobs.csv")), 2, "say it by --kind"),
-        (("show", "--kind", "csv", str(EXAMPLES / "jobs.csv")), 2, "--kind is none of"),
+        (("show", str(EXAMPLES / "jobs.csv")), 2, "name it with --kind"),
+        (("show", "--kind", "csv", str(EXAMPLES / "jobs.csv")), 2, "--kind must be one of"),
         (("show", "--kind", "philly", str(EXAMPLES / "jobs.csv")), 1, "[trace-header]"),
         (("show", str(ROOT / "examples/tutorial/plan.yaml")), 1, "[missing-key]"),
         (("fit", TENANTS, "--time-zone", "Mars"), 2, "there is no time zone Mars"),

@@ -42,7 +42,7 @@ IMPLIED = {
 }
 """Faults whose samples have another one, too."""
 ELSEWHERE = {
-    "not-a-result": "a file is no result of a command",
+    "not-a-result": "a file is not a result of a command",
     "cannot-write": "a file that a command was asked to write cannot be written",
 }
 

@@ -126,7 +126,7 @@ def test_stop_and_kill_ends_what_runs_and_the_next_start_goes_on(open_house: Ope
     job = house.submit(LONG, count=3)
     pid = pid_of(house, job)
     agent = house.own_agent()
-    assert "and what ran" in house.fairhold("stop", "--kill")
+    assert "its tasks have stopped" in house.fairhold("stop", "--kill")
     assert house.service.wait(20) == 0
     assert not lives(pid)
     assert not lives(agent)

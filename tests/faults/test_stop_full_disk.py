@@ -51,7 +51,7 @@ def test_a_job_whose_start_waits_for_room_keeps_no_stop_from_its_end(small_disk:
     assert time.monotonic() - began < 20
     assert house.service.wait(5) == 0
     assert "not written: 1 new job, " in said
-    assert "the service has stopped, and what ran" in said
+    assert "the service and its tasks have stopped" in said
     house.client.close()
     (house.place / "fill").unlink()
     (house.place / "again").touch()

@@ -73,7 +73,7 @@ def test_a_job_of_a_record_is_forecast_as_of_then(tmp_path: Path, capsys: pytest
     assert forecast_from_record(tmp_path / "it", job, at, wanted, as_json=False) == 0
     said = capsys.readouterr().out
     assert f"job {job}, as of " in said
-    assert "coverage: never tried" in said
+    assert "coverage: not measured" in said
     with pytest.raises(ArgumentError, match="unknown-job") as refused:
         forecast_from_record(tmp_path / "it", "j999", "", wanted, as_json=False)
     assert refused.value.exit_code == Refused([Fault("unknown-job", "as the service says it")], 404).exit_code == 2

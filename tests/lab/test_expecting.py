@@ -55,9 +55,9 @@ def test_what_holds(text: str, holds: bool) -> None:  # noqa: FBT001
     ("text", "part"),
     [
         ("", "is not an expectation"),
-        ("wait(/A) < 60s", "is many numbers"),
-        ("wait.p42(/A) < 60s", "is many numbers"),
-        ("longest.p95(/A) < 60s", "is one number"),
+        ("wait(/A) < 60s", "has several values"),
+        ("wait.p42(/A) < 60s", "has several values"),
+        ("longest.p95(/A) < 60s", "has one value"),
         ("patience(/A) < 60s", "there is no measure"),
         ("wait.p95(/A) < 60", "is not a bound"),
         ("wait.p95(/A) < -60s", "is not a bound"),

@@ -42,7 +42,7 @@ def test_plans_are_compared_over_draws() -> None:
     ("more", "part"),
     [
         ({}, "has one plan"),
-        ({"plans": {"a": "plan.yaml", "b": "plan.yaml"}}, "nothing in the scenario is left to chance"),
+        ({"plans": {"a": "plan.yaml", "b": "plan.yaml"}}, "nothing in the scenario is random"),
     ],
 )
 def test_what_cannot_be_compared_is_told(tmp_path: Path, more: dict[str, object], part: str) -> None:

@@ -131,7 +131,7 @@ def test_a_token_that_is_a_link_or_of_another_user_is_refused(tmp_path: Path, mo
         the_token(tmp_path)
     file.unlink()
     file.mkdir()
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         the_token(tmp_path)
 
 

@@ -24,7 +24,7 @@ def test_terms_of_a_job_file_are_submitted_and_names_become_numbers(fake: Fake, 
     )
     said = fairhold("submit", "--file", str(file), exits=1).stderr
     assert "jobs[1].stdin" in said
-    assert "name a file that is there" in said
+    assert "name an existing file" in said
     assert not fake.jobs
     (tmp_path / "in").write_bytes(b"input")
     assert fairhold("submit", "--file", str(file), "--key", "k", "--label", "a=z").stdout == "1  early\n2  late\n"
@@ -47,7 +47,7 @@ def test_run_refuses_by_name_what_only_the_service_does(tmp_path: Path) -> None:
     case = Case(tmp_path, plan_document(2, {"/A": {}}), [plain, plain | more])
     said = fairhold("run", str(case.plan), str(case.jobs), "--output", str(case.output), exits=1).stderr
     for key in more:
-        assert f"{case.jobs}:1: jobs[1].{key}: `{key}` is for the live service" in said
+        assert f"{case.jobs}:1: jobs[1].{key}: `{key}` is only for the live service" in said
     assert said.count("[needs-service]") == len(more)
     assert "fairhold submit --file" in said
     assert not (tmp_path / "ran").exists()

@@ -38,7 +38,7 @@ def test_several_are_set_and_without_any_all_is_as_it_was() -> None:
         (["waiting=1000000000000000"], "waiting=1000"),
         (["waiting=5", "waiting=6"], "twice"),
         (["argument=131072"], "131071"),
-        (["=5"], "there is no limit of this name"),
+        (["=5"], "there is no such limit"),
     ],
 )
 def test_what_is_no_limit_is_refused_with_what_there_is(pairs: list[str], told: str) -> None:

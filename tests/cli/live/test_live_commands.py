@@ -200,7 +200,7 @@ def test_logs_print_bytes_as_they_are(fake: Fake) -> None:
     assert every == b"==> 1.0 <==\n0123456789\n==> 1.1 <==\n\xff\xfe"
     assert "no attempt 9" in fairhold("logs", "1.0", "--attempt", "9", exits=1).stderr
     assert "name the one to follow, as 1.0" in fairhold("logs", "1", "-f", exits=2).stderr
-    assert "is no task" in fairhold("logs", "1.x", exits=2).stderr
+    assert "is not a task" in fairhold("logs", "1.x", exits=2).stderr
 
 
 def test_logs_follow_a_task_over_its_attempts(fake: Fake) -> None:

@@ -127,7 +127,7 @@ def test_stop_drains_or_kills_what_runs(own: Served) -> None:
     assert own.state_of(short) == "done"
     own("release", waiting)
     until(lambda: own.logs(waiting) == "begun\n")
-    assert own("stop", "--kill").startswith("the service has stopped, and what ran")
+    assert own("stop", "--kill").startswith("the service and its tasks have stopped")
     assert own.ended() == 0
     until(lambda: not own.processes())
 

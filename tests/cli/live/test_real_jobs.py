@@ -163,7 +163,7 @@ def test_unknown_names_say_what_was_meant(live: Served) -> None:
         (("submit", "Research/Models", "--", "true"), 2, "did you mean `/Research/Models`? "),
         (("submit", "/", "--", "true"), 1, "`/` is not a leaf, and only leaves have jobs [not-a-leaf]"),
         (("submit", "/Trading", "--key", "a b", "--", "true"), 2, "a key is 1 to 200 printable ASCII"),
-        (("submit", "/Trading", "--stdin", "/nowhere", "--", "true"), 1, "name a file that is there"),
+        (("submit", "/Trading", "--stdin", "/nowhere", "--", "true"), 1, "name an existing file"),
         (("jobs", "--consumer", "/Nobody"), 2, "there is no consumer `/Nobody` [unknown-consumer]"),
         (("jobs", "--state", "runing"), 2, "--state runing: write one of waiting, blocked"),
         (("show", "99999"), 2, "there is no job `99999` [unknown-job]"),

@@ -132,7 +132,7 @@ def test_what_was_cleared_out_of_the_log_is_said_to_be_gone(
         asked = recorded(tmp_path / "asked", None, service, capsys)
         read = recorded(tmp_path / "read", own.state, "", capsys)
         assert run_record(tmp_path / "told", None, service, "2020-01-01T00:00:00Z", "", as_json=False) == 0
-        assert "as what was before is no longer in the log of the service" in capsys.readouterr().out
+        assert "because earlier entries are no longer in the log of the service" in capsys.readouterr().out
         with pytest.raises(InputError, match="record-gone"):
             run_record(tmp_path / "gone", None, service, "", "2020-01-01T00:00:00Z", as_json=False)
         since = recorded(tmp_path / "since", None, service, capsys, since=asked["begin"])
