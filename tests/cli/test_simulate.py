@@ -182,9 +182,9 @@ def test_a_run_that_stops_says_what_its_folder_holds(
             resume=False,
         )
     told = capsys.readouterr().err
-    goes_on = "--resume goes on with them, and keeps the plans that were"
-    held = f"{tmp_path / 'out'} has whole parts of event logs only"
-    assert told == f"warning: `plan` was not played to its end: {held}; {goes_on}\n"
+    goes_on = "--resume continues from them, and keeps finished plans"
+    held = f"{tmp_path / 'out'} has only complete parts of event logs"
+    assert told == f"warning: `plan` was not finished: {held}; {goes_on}\n"
 
 
 def test_what_was_played_to_its_end_is_kept_until_something_is_different(scenario: Path, tmp_path: Path) -> None:

@@ -155,8 +155,8 @@ def _tell_unfinished(scenario: Scenario, names: list[str], way: Way) -> None:
     for name in names:
         if results_of(scenario, way, name).kept() is None:
             warn(
-                f"`{shown(name)}` was not played to its end: {way.folder} has whole parts of event logs only; "
-                "--resume goes on with them, and keeps the plans that were"
+                f"`{shown(name)}` was not finished: {way.folder} has only complete parts of event logs; "
+                "--resume continues from them, and keeps finished plans"
             )
 
 

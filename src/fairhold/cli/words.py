@@ -46,8 +46,8 @@ def document_in_words(document: Document) -> str:
     num, den = document["scale"]
     if num != den and den:
         parts.append(
-            f"Owned slots count {num}/{den} of what is configured: "
-            f"so many slots there are, and so many were planned for [R-SCALE-1]."
+            f"Owned slots are scaled by {num}/{den}: the slots that there are, "
+            f"divided by the slots that were planned for [R-SCALE-1]."
         )
     if loans := document.get("loans"):
         parts.append("Loans:\n" + "\n".join(f"  {_loan(loan)}" for loan in loans))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 Document = dict[str, Any]
-NO_DEMAND = "nobody wants more or less than now"
+NO_DEMAND = "demand stays as it is now"
 RUN_ON = "tasks run until they are stopped, or until their time limit"
 STATED = "tasks run as long as the scenario says, each attempt from its beginning"
 

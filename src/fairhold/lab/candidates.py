@@ -167,7 +167,7 @@ class _Finder:
             limited = [self.said(each).limit - of(each) for each in self.line[: level + 1]]  # of slots
             highest = UNLIMITED if resource is not None else min(limited)
             if room >= step:
-                source = f"what {self.tree.paths[parent]} has left" if parent else "what nobody has"
+                source = f"what {self.tree.paths[parent]} has left" if parent else "what is unassigned"
                 yield self._candidate(
                     key, f"{name} of {path}, from {source}", min(room, highest) // step, whole // step, *mine
                 )
@@ -195,7 +195,7 @@ class _Finder:
                     continue  # what is owned in parts, by percentages or by name is not counted in hosts
                 above = self._hosts_of(parent, group)[1] if parent else hosts
                 room = (above or 0) - sum(count or 0 for count in stated)
-                source = f"what {self.tree.paths[parent]} has left" if parent else "what nobody has"
+                source = f"what {self.tree.paths[parent]} has left" if parent else "what is unassigned"
                 yield self._candidate("own", f"hosts of {path} in {group}, from {source}", room, hosts, *mine)
                 for giver in siblings:
                     at, count = counts[giver]

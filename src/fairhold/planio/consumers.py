@@ -133,7 +133,7 @@ def _read_paths(builder: TreeBuilder, top: dict[str, Value]) -> None:
         if value:
             builder.settings(row, value, place)
             if isinstance(value, dict) and "consumers" in value:
-                mend = f"write `{shown(path)}/NAME: {{}}` beside it"
+                mend = f"write `{shown(path)}/NAME: {{}}` next to it"
                 report.fault("mixed-consumers", "a consumer that is keyed by path has others nested in it", mend, place)
         elif value is not None and value != {}:
             report.mapping(value, place, what="the settings of a consumer")

@@ -134,7 +134,7 @@ def read_parts(view: StateView, node: dict[str, Value], request: Request, place:
         return ()
     if total((amounts for _, amounts in parts), len(request.unit)) != request.unit:
         mend = "make them add up to the `unit` of the request, or leave `stands_on` out"
-        report.fault("out-of-range", "the amounts that a unit stands on do not add up to what a unit needs", mend, here)
+        report.fault("out-of-range", "the amounts of `stands_on` do not add up to what a unit needs", mend, here)
     return tuple(sorted(parts))
 
 

@@ -32,7 +32,7 @@ MOST = 1_000
 """Changes at once at most."""
 NAMED = 5
 """So many changes are named where any of them can be what is at fault."""
-_PLAN, _STATE = "the changed plan", "the state beside the changed plan"
+_PLAN, _STATE = "the changed plan", "the state with the changed plan"
 
 
 @dataclass(frozen=True, slots=True)

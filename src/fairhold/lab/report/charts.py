@@ -135,8 +135,8 @@ def _deficit(frame: Frame) -> Plot:
 def _utilisation(frame: Frame) -> Plot:
     used = over_plans(frame, "used", "% of what is there", domain=[0, 130], clamp=True)
     wanted = used.encode(y=alt.Y("wanted:Q"), strokeDash=alt.value([2, 2]), opacity=alt.value(0.7))
-    says = "Used (line) and wanted (dots, cut at 130 %). Where dots lie above a line below 100 %, work waited beside"
-    says += " idle resources."
+    says = "Used (line) and wanted (dots, cut at 130 %). Where dots lie above a line below 100 %, work waited although"
+    says += " resources were idle."
     return Plot("utilisation", "Utilisation", says, ("total",), alt.layer(used, wanted))
 
 

@@ -191,7 +191,7 @@ def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
     quota, held = draft.quota[job.leaf], draft.held[job.leaf]
     if gangs and quota - held < units and counts < snapshot.counted[job.leaf]:
         path = snapshot.rows.path(job.leaf)
-        beside = f" beside the {held} that it holds" if held else ""
+        beside = f" in addition to the {held} that it holds" if held else ""
         text = f"each of its tasks needs {units} slots at once, more than {path} could have now{beside}: "
         facts = {"needs": units, "quota": quota, "room": max(0, quota - held)}
         return Reason("gang", f"{text}it is not counted as demand", facts)
