@@ -97,7 +97,7 @@ def test_every_plot_has_a_place_and_all_data_that_it_needs() -> None:
         assert set(chart["needs"]) <= resource["views"][0].keys()
     assert page.count("<option ") == len(resource["views"]) > 1
     assert page.index("fare") < page.index("What differs") < page.index("Consumers that differ")
-    assert page.index("Consumers that differ") < page.index("<h3>Consumers") < page.index("Allocation over time")
+    assert page.index("Consumers that differ") < page.index("<h3>Consumers</h3>") < page.index("Allocation over time")
 
 
 DRAWN = """
