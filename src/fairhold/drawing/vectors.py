@@ -21,7 +21,8 @@ from fairhold.units import format_duration
 if TYPE_CHECKING:
     from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.drawing.holdings import Stock
-    from fairhold.ledger.pools import PoolBooks, Terms
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import PoolBooks
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from fairhold.ledger.pools import Terms
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.units import UNLIMITED
@@ -13,12 +12,45 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
     from fairhold.model.queue import Amounts
+    from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Owning
 
 MOST_KNOWN = 16
 """Entries whose terms a plan remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the policy entry in force says of every consumer, by row; inheritance resolved.
+
+    position : place in the order of (rank, plan order), level by level
+    grace    : microseconds in which a leaf lets go
+    limit    : row → (place of the resource, base units) at most in all share pools
+    pool_grace : row → bound on what it owns and its children do not; None = none
+    own      : row → what it owns, in the order of the file, preferences resolved; None = from host to host, where
+               entries of a parent differ
+    """
+
+    tree: ConsumerTree
+    dimensions: int
+    settings: PolicySettings
+    rank: tuple[int, ...]
+    position: tuple[int, ...]
+    priority: tuple[int, ...]
+    ratio: tuple[int, ...]
+    grace: tuple[int, ...]
+    limit: dict[int, tuple[tuple[int, int], ...]]
+    pool_grace: dict[int, int]
+    own: dict[int, tuple[Owning, ...]]
+    leaves: tuple[int, ...]
+    above: tuple[tuple[int, ...], ...]
+    """(rows,) the rows on the way up, itself first, the root last"""
+    min_runtime: tuple[int, ...]
+    """(rows,) microseconds that a unit runs before it is taken back for others (R-CONTROL-5)"""
+    user_limit: tuple[int, ...]
+    """(rows,) units that one user may hold in a leaf; UNLIMITED = any number (R-USER-2)"""
 
 
 def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:

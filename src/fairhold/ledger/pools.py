@@ -24,49 +24,16 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.free_hosts import FreeHosts
     from fairhold.ledger.infeasible import Never
+    from fairhold.ledger.pool_terms import Terms
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.adjusted import Adjusted
-    from fairhold.model.plan import PolicySettings
     from fairhold.model.state import Allocation, Request
-    from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Owning
 
 PUBLIC = 0
 """The public pool, and the owner of what nobody owns: the root's row. A private pool is its owner's row."""
 OWN = -1
 """In place of a pool: a unit stands on what its own leaf owns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What the policy entry in force says of every consumer, by row; inheritance resolved.
-
-    position : place in the order of (rank, plan order), level by level
-    grace    : microseconds in which a leaf lets go
-    limit    : row → (place of the resource, base units) at most in all share pools
-    pool_grace : row → bound on what it owns and its children do not; None = none
-    own      : row → what it owns, in the order of the file, preferences resolved; None = from host to host, where
-               entries of a parent differ
-    """
-
-    tree: ConsumerTree
-    dimensions: int
-    settings: PolicySettings
-    rank: tuple[int, ...]
-    position: tuple[int, ...]
-    priority: tuple[int, ...]
-    ratio: tuple[int, ...]
-    grace: tuple[int, ...]
-    limit: dict[int, tuple[tuple[int, int], ...]]
-    pool_grace: dict[int, int]
-    own: dict[int, tuple[Owning, ...]]
-    leaves: tuple[int, ...]
-    above: tuple[tuple[int, ...], ...]
-    """(rows,) the rows on the way up, itself first, the root last"""
-    min_runtime: tuple[int, ...]
-    """(rows,) microseconds that a unit runs before it is taken back for others (R-CONTROL-5)"""
-    user_limit: tuple[int, ...]
-    """(rows,) units that one user may hold in a leaf; UNLIMITED = any number (R-USER-2)"""
 
 
 _NOTHING: Mapping[Parcel, Vector] = {}

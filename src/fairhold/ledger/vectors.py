@@ -59,7 +59,6 @@ class Vectors:
     histories : what has been used, one for each entry of `fair_share`
     queues    : first-level consumers whose units `fair_share` shares; None = nobody has asked yet
     touched   : marks for whoever goes on with books of its own, None = nobody does
-    jobs      : how many jobs there ever were
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -71,11 +70,16 @@ class Vectors:
         self.freed: dict[tuple[str, str], None] = {}
         self.queues: frozenset[int] | None = None
         self.touched: Touched | None = None
-        self.jobs = 0
+        self._jobs = 0
         self.histories = histories_of(plan)
         self._units: dict[Told, Vector | None] = {}
         self._parts: dict[PartsTold, Parts] = {(): ()}
         self._parts_told: dict[Parts, PartsTold] = {(): ()}
+
+    def next_job(self) -> int:
+        """Which job of its cluster a new one is."""
+        self._jobs += 1
+        return self._jobs
 
     def touch_job(self, name: str) -> None:
         """A job may ask for something else."""

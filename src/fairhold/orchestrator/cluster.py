@@ -109,8 +109,7 @@ class Cluster:
     def take_in(self, job: JobRecord, gangs_made: int, gangs: Mapping[str, int]) -> None:
         """The requests of a job that was before: its single units, or the gangs that wait, each since an instant."""
         if (vectors := self.books[job.resource_group].vectors) is not None:
-            vectors.jobs += 1
-            job.serial = vectors.jobs
+            job.serial = vectors.next_job()
         if job.units == 1:
             job.request = self.add_request(job, job.running + job.startable, job.name)
             return

@@ -15,7 +15,8 @@ from fairhold.rules.pools.content import is_lent_to
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine, PoolBooks, Terms
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import Machine, PoolBooks
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
     from fairhold.rules.pools.booking import Kind

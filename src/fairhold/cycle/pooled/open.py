@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.close import parcels_of
-from fairhold.kernels.vectors import add, common, less, times
+from fairhold.cycle.pooled.owned_before import see_before
+from fairhold.kernels.vectors import add, times
 from fairhold.ledger.free_hosts import FreeHosts
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit, remove
 from fairhold.model.adjusted import Adjusted, print_of
 from fairhold.model.siting import label_set
-from fairhold.model.vector import Owning, steps_of
-from fairhold.rules.pools.booking import Kind, KnownPools, book_before, book_units, split_lenders
+from fairhold.model.vector import steps_of
+from fairhold.rules.pools.booking import Kind, KnownPools, book_units, split_lenders
 from fairhold.rules.pools.infeasible import find_never
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
@@ -25,13 +26,12 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 if TYPE_CHECKING:
     from fairhold.cycle.queued.queue_ledger import QueueLedger
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Chain, Terms
+    from fairhold.ledger.pool_terms import Terms
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, State
     from fairhold.model.vector import OwnEntry
     from fairhold.model.vector import Parcel as ParcelNoun
-    from fairhold.rules.pools.holdings import Parts
 
 Stop = tuple[str, str, int]
 """(request, host, units) that are stopped."""
@@ -64,7 +64,7 @@ def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[Opening,
 def _settle(plan: Plan, opened: Opening, state: State) -> list[Stop]:
     """Stop the units of all notices, as they stood before (R-SETTLE-1)."""
     books = opened.books
-    _see_before(opened, state, {})
+    see_before(opened, state, {})
     _notices(plan, books, state, opened.stated)
     found: dict[tuple[str, str], int] = {}
     for unit in [unit for unit in books.units() if unit.notice is not None]:
@@ -136,7 +136,7 @@ def _stand_anew(
         )
         books.adjusted = min((each for each in last if each), key=lambda each: each.at) if keeps else now
     if books.terms.own:
-        _see_before(opened, state, dirty)
+        see_before(opened, state, dirty)
     else:  # what the state says is nobody's by now
         opened.ownership = state.ownership
     adjust(books, opened.before, steps_of(plan.resources), keeps=keeps)
@@ -331,75 +331,6 @@ def _is_for(books: PoolBooks, unit: Unit, taker: PendingRequest | None) -> bool:
     if taker is None:
         return stands_on_reserved(books, unit)
     return any(parcel.owner == taker.leaf for parcel in unit.books)
-
-
-def _see_before(opened: Opening, state: State, dirty: dict[Machine, None]) -> None:
-    """What was owned before, and where units stood on it; hosts of which something else was owned are added.
-
-    dirty : hosts where units may stand elsewhere
-    """
-    books, before = opened.books, opened.before
-    if state.ownership is not opened.ownership:
-        nouns: dict[str, list[ParcelNoun]] = {}
-        for noun in state.ownership or ():
-            nouns.setdefault(noun.host, []).append(noun)
-        was = opened.nouns
-        for name in {**was, **nouns}:
-            if name in books.host_of and was.get(name) != nouns.get(name):
-                dirty[books.host_of[name]] = None
-        opened.nouns, opened.ownership = nouns, state.ownership
-    _see_entries(opened, state)
-    chains: dict[tuple[int, str], Chain] = {}
-    for host in dirty:
-        for row in before.owned.pop(host, ()):
-            before.busy.discard((row, host))
-            before.lent.discard((row, host))
-        if host.name in opened.nouns:
-            _see_host_before(opened, host, chains)
-
-
-def _see_entries(opened: Opening, state: State) -> None:
-    """What of what was owned was of which entry."""
-    if state.own_entries is opened.own_entries:
-        return
-    parts: dict[Machine, dict[int, Parts]] = {}
-    for each in state.own_entries:
-        if (host := opened.books.host_of.get(each.host)) is not None:
-            mine = parts.setdefault(host, {})
-            mine[each.consumer] = (*mine.get(each.consumer, ()), (each.entry, each.amounts))
-    opened.before.parts, opened.own_entries = parts, state.own_entries
-
-
-def _see_host_before(opened: Opening, host: Machine, chains: dict[tuple[int, str], Chain]) -> None:
-    """The same of one host; chains: those that are known, added to."""
-    books, stated, before = opened.books, opened.stated, opened.before
-    host.parcels = []
-    owned = before.owned[host] = {}
-    for noun in opened.nouns[host.name]:
-        key = noun.consumer, host.group
-        if key not in chains:
-            chains[key] = tuple((row, Owning(host.group)) for row in books.terms.above[noun.consumer][:-1])
-        host.parcels.append(Parcel(host, noun.consumer, chains[key], noun.amounts))
-        for row, _ in chains[key]:
-            owned[row] = add(owned[row], noun.amounts) if row in owned else noun.amounts
-    left = host.total
-    for parcel in host.parcels:
-        left = less(left, common(left, parcel.amounts)) if parcel.amounts != left else (0,) * len(left)
-    if any(left):
-        host.parcels.append(Parcel(host, PUBLIC, (), left))
-    for unit in host.units:
-        unit.pool = stated[unit][1]
-    book_before(books, host, stated, opened.pools)
-    there = {parcel for unit in host.units for parcel in unit.books} if host.units else ()
-    before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
-    above = books.terms.above
-    before.lent.update(
-        (row, host)
-        for unit in host.units
-        for parcel in unit.books
-        for row, _ in parcel.chain
-        if row not in above[unit.asked.leaf]
-    )
 
 
 def _keeps(books: PoolBooks, state: State) -> None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import PoolBooks, Terms
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import PoolBooks
     from fairhold.model.vector import Resource
 
 Amounts = tuple[Fraction, ...]

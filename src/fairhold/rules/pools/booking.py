@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine, Terms
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import Machine
     from fairhold.model.state import Parts
 
 

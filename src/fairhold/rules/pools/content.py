@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Terms, Unit
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.model.vector import Owning
 
 

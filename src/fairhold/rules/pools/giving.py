@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import PendingRequest, Terms
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import PendingRequest
     from fairhold.rules.pools.pool_usage import Standing
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairhold.ledger.pools import Terms
+    from fairhold.ledger.pool_terms import Terms
 
     Heap = list[tuple[int, int]]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairhold.ledger.pools import Terms, Unit
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import Unit
     from fairhold.rules.pools.pool_usage import Standing
 
 Over = tuple[tuple[int, Fraction], ...]

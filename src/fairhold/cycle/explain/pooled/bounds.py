@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.ledger.pools import Parcel, Terms, Unit
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import Parcel, Unit
     from fairhold.model.vector import Owning
 
 

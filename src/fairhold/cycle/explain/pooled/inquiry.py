@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import PendingRequest, PoolBooks, Terms
+    from fairhold.ledger.pool_terms import Terms
+    from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
     from fairhold.rules.pools.pool_usage import Standing
