@@ -66,5 +66,10 @@ def count(unit: Vector, room: Vector) -> int:
 
 
 def total(vectors: Iterable[Vector], dimensions: int) -> Vector:
-    """The sum of many."""
-    return tuple(map(sum, zip(*vectors, strict=True))) or (0,) * dimensions
+    """The sum of many; most often they are one or none."""
+    each = iter(vectors)
+    one = next(each, None)
+    if one is None:
+        return (0,) * dimensions
+    other = next(each, None)
+    return one if other is None else tuple(map(sum, zip(one, other, *each, strict=True)))

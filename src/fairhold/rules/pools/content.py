@@ -135,7 +135,7 @@ def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
 
 def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
     """The same of those that are not down, with the host."""
-    counts = idle_counts(books, pool)
+    counts, nothing = idle_counts(books, pool), (0,) * books.terms.dimensions
     for host in books.hosts_in(pool):
         if host.is_plain and not host.is_closed:  # the common case
             if pool == PUBLIC:
@@ -143,11 +143,10 @@ def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vecto
             continue
         found = [unit.asked.unit for unit in host.units if unit.pool == pool]
         for parcel in () if host.is_closed else host.parcels:
-            if counts(parcel):
-                found.append(parcel.idle)
-                found += parcel.kept.values()
+            if (parcel.kept or parcel.idle != nothing) and counts(parcel):
+                found += (parcel.idle, *parcel.kept.values())
         if found:
-            yield host, total(found, len(found[0])) if len(found) > 1 else found[0]
+            yield host, total(found, len(nothing))
 
 
 def idle_counts(books: PoolBooks, pool: int) -> Callable[[Parcel], bool]:
@@ -185,11 +184,7 @@ def booked_on(parcel: Parcel, nothing: Vector) -> Vector:
 
 def free_of(unit: Unit, parcels: set[Parcel], dimensions: int) -> Vector:
     """What a unit has on some parcels."""
-    found = (0,) * dimensions
-    for parcel, part in unit.books.items():
-        if parcel in parcels:
-            found = add(found, part)
-    return found
+    return total([part for parcel, part in unit.books.items() if parcel in parcels], dimensions)
 
 
 def capacities(have: Mapping[Vector, int], sizes: Iterable[Vector]) -> dict[Vector, int]:

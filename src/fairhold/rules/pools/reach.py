@@ -31,6 +31,22 @@ def reachable(books: PoolBooks, asked: PendingRequest, host: Machine) -> list[Pa
     return [each[2] for each in found]
 
 
+class Reach:
+    """The same, remembered for a cycle: nothing that it rests on changes while one is decided."""
+
+    def __init__(self, books: PoolBooks) -> None:
+        self._books = books
+        self._found: dict[tuple[int, Machine], list[Parcel]] = {}
+
+    def __call__(self, asked: PendingRequest, host: Machine) -> list[Parcel]:
+        """Parcels of a host that a request can reach; it is not to be changed."""
+        place = asked.leaf, host
+        found = self._found.get(place)
+        if found is None:
+            found = self._found[place] = reachable(self._books, asked, host)
+        return found
+
+
 def those_in(parcels: list[Parcel], leaf: int, pool: int) -> list[Parcel]:
     """Of parcels that a leaf may use those in a pool, or its own where that is OWN."""
     return parcels if pool == PUBLIC else [each for each in parcels if is_in(each, leaf, leaf if pool == OWN else pool)]

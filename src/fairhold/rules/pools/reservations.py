@@ -9,7 +9,7 @@ from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import free_of, is_lent_to
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.reach import hold_beyond, is_in, kept_for, reachable, those_in
+from fairhold.rules.pools.reach import Reach, hold_beyond, is_in, kept_for, those_in
 from fairhold.rules.pools.siting import hosts_for, stands_elsewhere
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Ways:
 
         may_stay : whether units under notice may stay for all that is not about space; None = they may
         """
-        self.books = books
+        self.books, self.reach = books, Reach(books)
         self.may_stay = may_stay
         self.limits: Limits | None = None
         self.of: dict[PendingRequest, dict[Machine, Way]] = {}
@@ -86,7 +86,7 @@ class Ways:
 
     def freed(self, asked: PendingRequest, host: Machine) -> Vector:
         """What the victims of a way have of what the request may use."""
-        return self._freed_of(asked, host, reachable(self.books, asked, host))
+        return self._freed_of(asked, host, self.reach(asked, host))
 
     def freed_there(self, asked: PendingRequest, host: Machine) -> Vector:
         """The same of what the units of the way will stand on."""
@@ -107,11 +107,12 @@ class Ways:
         return less(all_, add(self.freed_in(asked, host, pool), self.kept_in(asked, host, pool)))
 
     def _freed_of(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Vector:
-        dimensions, among = self.books.terms.dimensions, set(parcels)
-        return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
+        dimensions, victims = self.books.terms.dimensions, self.of[asked][host].victims
+        among = set(parcels if victims else ())
+        return total((free_of(unit, among, dimensions) for unit in victims), dimensions)
 
     def _parcels(self, asked: PendingRequest, host: Machine, pool: int) -> list[Parcel]:
-        return those_in(reachable(self.books, asked, host), asked.leaf, pool)
+        return those_in(self.reach(asked, host), asked.leaf, pool)
 
     def read(self, *, is_told: bool = False) -> None:
         """Take in the notices that were given before and what is held, and hold again what they rely on.
@@ -175,7 +176,7 @@ class Ways:
 
     def hold(self, asked: PendingRequest, host: Machine, most: int) -> None:
         """A way brings as many units as its victims and what is idle make; what of that is idle is held for them."""
-        way, parcels = self.of[asked][host], reachable(self.books, asked, host)
+        way, parcels = self.of[asked][host], self.reach(asked, host)
         freed = self._freed_of(asked, host, parcels)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
         way.units = min(most, count(asked.unit, room)) if self.may_stand(asked, host) else 0
@@ -189,7 +190,7 @@ class Ways:
         else:  # first beside what the victims leave
             pool = self._pool_of_all(asked, host)
             level = asked.leaf if pool == OWN else pool
-            parcels.sort(key=lambda parcel: not is_in(parcel, asked.leaf, level))
+            parcels = sorted(parcels, key=lambda parcel: not is_in(parcel, asked.leaf, level))
         hold_beyond(asked, host, parcels, beyond(need, freed))
         way.pool = self.pool_of(asked, host)
 
@@ -205,7 +206,7 @@ class Ways:
         What is freed and held there is what they are booked on first, whatever else goes for them.
         """
         way = self.of[asked][host]
-        parcels = reachable(self.books, asked, host) if way.units else []
+        parcels = self.reach(asked, host) if way.units else []
         for pool in self._inner(asked, parcels):
             mine = those_in(parcels, asked.leaf, pool)
             there = self._freed_of(asked, host, mine)
@@ -339,14 +340,13 @@ class Ways:
 
     def without(self, asked: PendingRequest, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
-        way = self.of[asked][host]
-        if are_alone(self.books) and any(unit.host is host for unit in units):
+        way, stay = self.of[asked][host], [unit for unit in units if unit.host is host]
+        if stay and are_alone(self.books):
             return 0
-        among = set(self._parcels(asked, host, way.pool))
+        among = set(self._parcels(asked, host, way.pool) if stay else ())
         room = self.freed_there(asked, host)
-        for unit in units:
-            if unit.host is host:
-                room = less(room, free_of(unit, among, len(room)))
+        for unit in stay:
+            room = less(room, free_of(unit, among, len(room)))
         return min(way.units, count(asked.unit, add(room, kept_for(asked, host, len(room)))))
 
     def _release_beyond(self, asked: PendingRequest, host: Machine) -> bool:

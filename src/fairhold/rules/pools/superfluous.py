@@ -12,7 +12,7 @@ from fairhold.kernels.vectors import count, total
 from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.content import free_of
-from fairhold.rules.pools.reach import is_in, reachable
+from fairhold.rules.pools.reach import is_in
 from fairhold.rules.pools.reservations import given, is_stopped_whole, stays_in_part
 from fairhold.rules.pools.siting import hosts_for
 from fairhold.rules.pools.withdrawing import let_stay, may_stay
@@ -115,7 +115,7 @@ class _Review:
         if not self.ways.may_stand(taker, host) or (are_alone(self.books) and any(each.host is host for each in stay)):
             return 0
         level, dimensions = taker.leaf if pool == OWN else pool, self.books.terms.dimensions
-        parcels = reachable(self.books, taker, host)
+        parcels = self.ways.reach(taker, host)
         among = {each for each in parcels if level is None or is_in(each, taker.leaf, level)}
         goes = (each for each in self.ways.of[taker][host].victims if each not in stay)
         rooms = [each.room(taker) for each in parcels if each in among]

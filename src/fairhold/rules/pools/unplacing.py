@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import beyond, times
 from fairhold.ledger.pools import OWN, remove
-from fairhold.rules.pools.reach import hold_beyond, reachable
+from fairhold.rules.pools.reach import hold_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ def unplace_for(ways: Ways, asked: PendingRequest, units: Iterable[Unit]) -> Non
         way = ways.of[asked][host]
         way.victims = [unit for unit in way.victims if unit in unit.asked.units]
         need = beyond(times(asked.unit, way.units), ways.freed_there(asked, host))
-        hold_beyond(asked, host, [each for each in reachable(ways.books, asked, host) if each in parcels], need)
+        hold_beyond(asked, host, [each for each in ways.reach(asked, host) if each in parcels], need)
         way.pool = ways.pool_of(asked, host)
 
 
