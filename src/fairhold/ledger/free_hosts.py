@@ -23,15 +23,15 @@ class FreeHosts:
     During a cycle they have no more room than that: what is placed takes of it, or gives back what it took.
 
     hosts : those that are not closed, in inventory order
-    room  : what is idle or held on all of them together
+    rooms : what is idle or held on each; room: on all of them together
     """
 
     def __init__(self, hosts: Iterable[Machine], dimensions: int) -> None:
         self.hosts = [host for host in hosts if not host.is_closed]
         self._at = {host: at for at, host in enumerate(self.hosts)}
-        self._room = [_room_on(host) for host in self.hosts]
+        self.rooms = [_room_on(host) for host in self.hosts]
         self._able: dict[Vector, list[int]] = {}
-        self.room = total(self._room, dimensions)
+        self.room = total(self.rooms, dimensions)
 
     def renew(self, hosts: Iterable[Machine]) -> None:
         """Some hosts were opened again."""
@@ -39,10 +39,10 @@ class FreeHosts:
             at = self._at.get(host)
             if at is None:
                 continue
-            before, now = self._room[at], _room_on(host)
+            before, now = self.rooms[at], _room_on(host)
             if now == before:
                 continue
-            self._room[at] = now
+            self.rooms[at] = now
             self.room = add(less(self.room, before), now)
             for unit, able in self._able.items():
                 was_able, is_able = fits(unit, before), fits(unit, now)
@@ -57,7 +57,7 @@ class FreeHosts:
         if found is None:
             if len(self._able) >= MOST_SIZES:
                 self._able.clear()
-            found = self._able[unit] = [at for at, room in enumerate(self._room) if fits(unit, room)]
+            found = self._able[unit] = [at for at, room in enumerate(self.rooms) if fits(unit, room)]
         return found
 
 

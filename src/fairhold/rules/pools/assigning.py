@@ -12,7 +12,7 @@ from fairhold.rules.pools.pool_usage import Standing
 from fairhold.rules.pools.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from fairhold.ledger.pools import Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
@@ -25,24 +25,19 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
 
     waits : units that a request still wants of this pool
     """
-    if not _is_any_idle(books, pool):
+    above, hosts = books.terms.above, books.hosts_in(pool)
+    wants = _wants([each for each in books.wanting if pool in above[each.leaf]], waits)
+    if not wants or not _is_any_idle(books, pool):
         return []
-    above = books.terms.above
-    open_ = [each for each in books.wanting if each.count > len(each.units) and pool in above[each.leaf]]
-    waiting = [each for each in open_ if waits(each) > 0]
-    if not waiting:
-        return []
-    if all(each.leaf == waiting[0].leaf for each in waiting):
-        return _fill_alone(books, pool, waiting, waits, limits)
-    standing = Standing(books, pool)
-    lines: dict[int, list[_Want]] = {}
-    for asked in waiting:
-        if standing.size[asked]:
-            lines.setdefault(asked.leaf, []).append(_Want(asked, waits(asked)))
-    for line in lines.values():
-        line.sort(key=lambda want: want.asked.order, reverse=True)
-    turns = Turns(books.terms, pool, lines, standing.usage)
-    placing, size = Placing(books, pool, limits, books.hosts_in(pool)), standing.size
+    placing = Placing(books, pool, limits, hosts)
+    wants = _with_room(wants, placing)
+    if all(want.asked.leaf == wants[0].asked.leaf for want in wants):
+        return _fill_alone(books, pool, wants, placing)
+    standing, lines = Standing(books, pool), dict[int, list[_Want]]()
+    for want in wants:
+        if standing.size[want.asked]:
+            lines.setdefault(want.asked.leaf, []).append(want)
+    turns, size = Turns(books.terms, pool, lines, standing.usage), standing.size
     placed: list[Unit] = []
     while (leaf := turns.next()) is not None:
         new = _place_one(lines[leaf], placing)
@@ -62,17 +57,19 @@ def _is_any_idle(books: PoolBooks, level: int) -> bool:
     return any((each.kept or any(each.idle)) and is_within(books.terms, each, level) for each in parcels)
 
 
-def _fill_alone(books: PoolBooks, pool: int, waiting: list[PendingRequest], waits: Waits, limits: Limits) -> list[Unit]:
+def _fill_alone(books: PoolBooks, pool: int, line: list[_Want], placing: Placing) -> list[Unit]:
     """The same where one leaf alone waits: it is always its turn, if a ratio of 0 does not keep it out (R-SHARE-2).
 
     Of whom no unit fits into the pool, none is placed on what is idle of it, so that its size need not be asked.
     """
-    above = books.terms.above[waiting[0].leaf]
+    above = books.terms.above[line[0].asked.leaf] if line else (pool,)
     if not all(books.terms.ratio[row] for row in above[: above.index(pool)]):
         return []
-    line = [_Want(asked, waits(asked)) for asked in waiting]
-    line.sort(key=lambda want: want.asked.order, reverse=True)
-    placing = Placing(books, pool, limits, books.hosts_in(pool))
+    return _place_all(line, placing)
+
+
+def _place_all(line: list[_Want], placing: Placing) -> list[Unit]:
+    """Units of one leaf's line as long as any fits."""
     placed: list[Unit] = []
     while new := _place_one(line, placing):
         placed += new
@@ -86,13 +83,29 @@ class _Want:
     asked: PendingRequest
     units: int
 
+    @property
+    def at_once(self) -> int:
+        """Units that are placed together: of a gang all that it misses."""
+        return (self.asked.missing or 1) if self.asked.min_count else 1
+
+
+def _wants(asked: Iterable[PendingRequest], waits: Waits) -> list[_Want]:
+    """Requests that still want units, the last of them first."""
+    found = [_Want(each, units) for each in asked if each.count > len(each.units) and (units := waits(each)) > 0]
+    found.sort(key=lambda want: want.asked.order, reverse=True)
+    return found
+
+
+def _with_room(wants: list[_Want], placing: Placing) -> list[_Want]:
+    """Those for which there may be room at all; the others would be passed over in their turn."""
+    return [want for want in wants if placing.has_room(want.asked, want.at_once)]
+
 
 def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
     """One unit of the first request of a line that fits, of a gang all that it misses; the others wait no longer."""
     while line:
         want = line[-1]
-        asked = want.asked
-        units = (asked.missing or 1) if asked.min_count else 1
+        asked, units = want.asked, want.at_once
         if units <= want.units and not placing.has_failed(asked):
             if new := placing.put(asked, units):
                 want.units -= len(new)
@@ -105,13 +118,8 @@ def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
 def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> list[Unit]:
     """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
     leaf = parcel.owner
-    if not _is_any_idle(books, leaf):
+    line = _wants(books.by_leaf[leaf], waits)
+    if not line or not _is_any_idle(books, leaf):
         return []
     placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
-    mine = [asked for asked in books.by_leaf[leaf] if asked.count > len(asked.units)]
-    line = [_Want(asked, units) for asked in mine if (units := waits(asked)) > 0]
-    line.sort(key=lambda want: want.asked.order, reverse=True)
-    placed: list[Unit] = []
-    while new := _place_one(line, placing):
-        placed += new
-    return placed
+    return _place_all(_with_room(line, placing), placing)

@@ -24,6 +24,10 @@ _order = attrgetter("order")
 
 def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
     """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
+    open_ = [asked for asked in taker.books.by_leaf[leaf] if asked.count > len(asked.units)]
+    line = sorted((asked for asked in open_ if taker.wants(asked)), key=_order)
+    if not line:
+        return
     hosts = taker.books.hosts_in(leaf)
     stated = {parcel.preference for host in hosts for parcel in host.parcels if parcel.owner == leaf}
     for each in sorted(stated) if preference is None else [preference]:
@@ -32,9 +36,8 @@ def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
             return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
 
         source = Source(OWN, mine, lambda _parcel: True, lambda unit: unit.pool != OWN)
-        line = [asked for asked in taker.books.by_leaf[leaf] if asked.count > len(asked.units)]
         tried: set[object] = set()
-        for asked in sorted(line, key=_order):
+        for asked in line:
             alike = _alike(taker, asked)
             if (alike is not None and alike in tried) or not taker.wants(asked):
                 continue
@@ -98,10 +101,10 @@ def divided(taker: Taker, pool: int) -> Standing:
     """How a pool is used as moved, with what everybody who shares it is entitled to."""
     standing = taker.standing(pool)
     ways, members = taker.ways, standing.members
-    if ways.of:
-        waits = {a: ways.units_in(a, pool) + max(0, a.waiting - ways.units(a)) for a in members}
-    else:
-        waits = {a: left for a in members if (left := a.waiting)}
+    waits = {a: max(0, a.waiting - ways.units(a)) for a in members if a.count > len(a.units)}
+    for asked in ways.of:
+        if asked in standing.size:
+            waits[asked] = waits.get(asked, 0) + ways.units_in(asked, pool)
     standing.divide(waits)
     return standing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, fits, less, times, total
+from fairhold.kernels.vectors import add, count, fits, less, times, total
 from fairhold.ledger.pools import OWN, PUBLIC, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.content import is_within, parcels_for, room_in
@@ -66,6 +66,8 @@ class Placing:
         """All that is idle at this level, maybe with what is held; None = it is to be added up."""
         self._hosts_of: dict[int, list[Machine]] = {}
         """Leaf → hosts on which it has some of its own."""
+        self._rooms: dict[Vector, int] = {}
+        """Size of a unit → how many there is room for, see `has_room`."""
         self._able_for: dict[Vector, list[int]] = {}
         """Size of a unit → places of hosts on which one would have room if all were for it, see `_able`."""
         self._is_exclusive = are_alone(books)
@@ -191,6 +193,15 @@ class Placing:
         if self._loads is not None:
             self._loads.forget(kind)
 
+    def has_room(self, asked: PendingRequest, units: int) -> bool:
+        """Whether so many units would fit if all that was idle or held at first were for them; else none ever will."""
+        room = self._rooms.get(asked.unit)
+        if room is None:
+            free = self._free
+            rooms = self._most if free is None else [free.rooms[at] for at in free.able(asked.unit)]
+            room = self._rooms[asked.unit] = sum([count(asked.unit, most) for most in rooms])
+        return units <= room
+
     def put(self, asked: PendingRequest, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
         if units == 1 and not asked.min_count and asked not in self._keeps:  # the common case
@@ -278,7 +289,8 @@ class Placing:
     @cached_property
     def _most(self) -> list[Vector]:
         """Host by host all that is idle or held at this level before anything is placed."""
-        here = ([each for each in host.parcels if self._is_here(each)] for host in self.hosts)
+        some = ([each for each in host.parcels if any(each.idle) or each.kept] for host in self.hosts)
+        here = ([each for each in parcels if self._is_here(each)] for parcels in some)
         rooms = ([part for each in parcels for part in (each.idle, *each.kept.values())] for parcels in here)
         return [total(parts, self.books.terms.dimensions) for parts in rooms]
 

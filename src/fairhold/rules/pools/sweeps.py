@@ -141,7 +141,7 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
         for parcel in host.parcels:
             parcel.level = parcel.owner
     if _fill_levels(found, limits, early):
-        _fill_rest(found, limits, early)
+        _fill_rest(found, limits, early, before)
     is_unplaced = forget_unplaced(found.placed, limits)
     is_any, is_released = withdraw(found)
     # What stays after all lets its leaf use its host, and a gang that goes on may get more.
@@ -189,6 +189,8 @@ def _fill_levels(found: Sweeps, limits: Limits, early: _Early) -> bool:
 def _take_back(taker: Taker, found: Sweeps) -> None:
     """The second sweep: all levels, until nobody takes any more."""
     books, before = taker.books, -1
+    if books.is_brief and not any(each.count > len(each.units) and each.waiting for each in books.asked.values()):
+        return
     while len(taker.notices) != before:
         before = len(taker.notices)
         for leaf in _owners(books):
@@ -205,11 +207,13 @@ class _Early:
     def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, limits: Limits) -> None:
         self.books, self.ways, self.found, self.limits = books, ways, found, limits
         self._before: dict[PendingRequest, int] = {}
+        own = books.terms.own.items()
+        self._rows = {row for row, entries in own if any(each.reclaim_before_next_level for each in entries)}
 
     @property
     def is_any(self) -> bool:
         """Whether anybody takes back in the first sweep."""
-        return any(self._is_early(row) for row in self.books.terms.own)
+        return any(self._is_early(row) for row in self._rows)
 
     def forget(self) -> None:
         """The first sweep begins anew."""
@@ -220,7 +224,7 @@ class _Early:
         return max(0, asked.waiting - self._before.get(asked, 0)) if self._before else asked.waiting
 
     def _is_early(self, row: int, preference: int | None = None) -> bool:
-        return any(
+        return row in self._rows and any(
             entry.reclaim_before_next_level
             and (preference is None or (entry.preference or DEFAULT_PREFERENCE) == preference)
             for entry in entries_of(self.books, row)
@@ -254,10 +258,13 @@ class _Early:
         self.limits.expect(self.ways.shared())
 
 
-def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:
-    """What a gang wants beyond its minimum may stand where the whole of it did not fit: on what stayed at its level."""
+def _fill_rest(found: Sweeps, limits: Limits, early: _Early, before: int) -> None:
+    """What a gang wants beyond its minimum may stand where the whole of it did not fit: on what stayed at its level.
+
+    before : units that were placed before any gang may have got its minimum
+    """
     books = found.books
-    while any(asked.model.min_count and early.waits(asked) for asked in books.wanting):
+    while any(unit.asked.min_count and early.waits(unit.asked) for unit in found.placed[before:]):
         before = len(found.placed)
         for leaf in _owners(books):
             mine = {
@@ -267,5 +274,3 @@ def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:
                 found.placed += fill_own(books, parcel, early.waits, limits)
         for pool in [*found.pools, PUBLIC]:
             found.placed += fill_pool(books, pool, early.waits, limits)
-        if len(found.placed) == before:
-            return
