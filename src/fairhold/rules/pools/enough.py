@@ -2,54 +2,152 @@
 
 It is a bound from above, and nothing is decided by it but that a search would be in vain. Units that come to a host
 stand on what is idle there for the taker and on what its victims free, so that no more of them fit than into both
-together. Victims are units that may go for it, and the rest of their gangs. In a pool these are of leaves above their
-quota: of what a leaf that gives has, and all between it and its nearest row above the taker, nothing becomes more
-while a gang takes, so that nobody comes to give who could not when it began.
+together. Victims are units that may go for it, and the rest of their gangs. In a pool nobody has to give before all
+that is idle is used up, so that these are of leaves that could give then, and no more of each than leaves it as much
+as the taker has in the end.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.kernels.vectors import add, count, fits, total
-from fairhold.rules.pools.giving import is_above_quota
+from fairhold.kernels.vectors import add, common, count, fits, times, total
+from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.rules.pools.alone import are_alone
+from fairhold.rules.pools.content import free_of
+from fairhold.rules.pools.giving import most_given
+from fairhold.rules.pools.reach import is_in
+from fairhold.rules.pools.victims import breaks_gang
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
-    from fairhold.ledger.pools import Machine, PendingRequest
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks
     from fairhold.rules.pools.picking import Picker, Source
+    from fairhold.rules.pools.pool_usage import Standing
 
 
-def may_be_enough(picker: Picker, asked: PendingRequest, source: Source, hosts: Iterable[Machine], units: int) -> bool:
-    """Whether so many units of a request may be found on some hosts; only where nothing is on its way to it.
+class Uses(NamedTuple):
+    """What the leaf of a gang uses of a pool at least, in common parts.
 
-    Where units are spared for a while the search itself says when another cycle is due, so that it has to be made.
+    first, later : when somebody has to give for the first time, and from then on
+    last         : when all of the gang is found
+    """
+
+    first: int
+    later: int
+    last: int
+
+
+def least_use(
+    picker: Picker, asked: PendingRequest, source: Source, hosts: Iterable[Machine], units: int
+) -> int | None:
+    """What the leaf of a gang uses at least of a pool when so many units are found; None = they are not on these hosts.
+
+    0 where that is not known: where something is on its way to it already, or units are spared for a while, so that
+    the search itself says when another cycle is due.
     """
     books = picker.books
     if asked in picker.ways.of or books.restraint.spares_young:
-        return True
-    hosts, dimensions = list(hosts), books.terms.dimensions
-    going = _of_leaves_above(picker, asked, source) if source.is_compared else _of_hosts(asked, source, hosts)
+        return 0
+    unit, dimensions = asked.unit, books.terms.dimensions
+    rooms: dict[Machine, Vector] = {}
     for host in hosts:
         parcels = source.parcels(host)
-        if not parcels or not fits(asked.unit, total((parcel.amounts for parcel in parcels), dimensions)):
-            continue
-        room = total((parcel.idle for parcel in parcels if source.is_idle(parcel)), dimensions)
-        for unit in host.units:
-            if unit.notice is None and unit.asked in going:
-                room = add(room, unit.asked.unit)
-        units -= count(asked.unit, room)
+        if parcels and fits(unit, total([parcel.amounts for parcel in parcels], dimensions)):
+            rooms[host] = total([parcel.idle for parcel in parcels if source.is_idle(parcel)], dimensions)
+    idle = {host: count(unit, room) for host, room in rooms.items()}
+    if sum(idle.values()) >= units:
+        return 0
+    going, last = None, 0
+    if source.is_compared:
+        uses = _uses(picker, asked, source.pool, idle, units)
+        last, (going, freed) = uses.last, _givers(picker.standing(source.pool), asked, uses)
+        if not going or count(unit, add(total(rooms.values(), dimensions), freed)) < units:
+            return None
+    elif source.pool != OWN:
+        going = _of_hosts(asked, source, rooms)
+    for host, room in rooms.items():
+        units -= count(unit, add(room, _freed(books, asked, host, going)))
         if units <= 0:
-            return True
-    return False
+            return last
+    return None
 
 
-def _of_leaves_above(picker: Picker, asked: PendingRequest, source: Source) -> set[PendingRequest]:
-    """Requests of leaves that may give in a pool, whatever the taker's own quota says."""
-    standing = picker.standing(source.pool)
-    leaves = (leaf for leaf in standing.holders if leaf != asked.leaf and is_above_quota(standing, asked.leaf, leaf))
-    return {each for leaf in leaves for each in standing.holders[leaf]}
+def _freed(books: PoolBooks, asked: PendingRequest, host: Machine, going: Collection[PendingRequest] | None) -> Vector:
+    """What units of some requests have on a host; None = those of other leaves, of what is a request's leaf's own."""
+    if going is None:
+        return _of_others(books, asked, host, {parcel for parcel in host.parcels if parcel.owner == asked.leaf})
+    gone = [each.asked.unit for each in host.units if each.notice is None and each.asked in going]
+    return total(gone, books.terms.dimensions)
+
+
+def _of_others(books: PoolBooks, asked: PendingRequest, host: Machine, parcels: set[Parcel]) -> Vector:
+    """What units of other leaves, not under notice, have of some parcels of a host."""
+    dimensions, leaf = books.terms.dimensions, asked.leaf
+    others = [each for each in host.units if each.notice is None and each.asked.leaf != leaf]
+    return total([free_of(each, parcels, dimensions) for each in others], dimensions)
+
+
+def _uses(picker: Picker, asked: PendingRequest, pool: int, idle: dict[Machine, int], units: int) -> Uses:
+    """What the leaf of a gang uses at least of a pool if it finds so many units.
+
+    All of them count in the public pool but those that may stand on its leaf's own or in a private pool: at first
+    those on hosts where what is idle of that is enough for all that come there, later others.
+    """
+    books, standing, leaf = picker.books, picker.standing(pool), asked.leaf
+    have, size, rows = standing.moved.get(leaf, 0), standing.size[asked], books.terms.above[leaf][:-1]
+    if pool != PUBLIC:
+        return Uses(have, have, have)
+    at_first = most = 0
+    for host in books.hosts_in(rows[-1]):
+        if host in idle:
+            nearer = {parcel for parcel in host.parcels if any(is_in(parcel, leaf, row) for row in rows)}
+            room = total([parcel.idle for parcel in nearer], len(asked.unit))
+            at_first += idle[host] if fits(times(asked.unit, idle[host]), room) else 0
+            most += count(asked.unit, add(room, _of_others(books, asked, host, nearer)))
+    come = 0 if are_alone(books) else sum(idle.values())  # what is idle may be on hosts of others
+    return Uses(
+        have + size * max(0, come - at_first), have + size * max(0, come - most), have + size * max(0, units - most)
+    )
+
+
+def _givers(standing: Standing, asked: PendingRequest, uses: Uses) -> tuple[set[PendingRequest], Vector]:
+    """Requests that could give to a gang in a pool (R-TAKE-1), and what they free; none if nobody could at first."""
+    going: set[PendingRequest] = set()
+    parts: list[Vector] = []
+    is_any = False
+    for leaf, line in standing.holders.items():
+        most = most_given(standing, asked.leaf, leaf, uses.later, uses.last) if leaf != asked.leaf else 0
+        able = [each for each in line if _least_gone(standing, each) <= most] if most else []
+        if able:
+            going.update(able)
+            parts.append(_most_freed(standing, able, most))
+            is_any = is_any or most_given(standing, asked.leaf, leaf, uses.first, uses.last) > 0
+    return going if is_any else set(), total(parts, len(asked.unit))
+
+
+def _least_gone(standing: Standing, asked: PendingRequest) -> int:
+    """Common parts that go at least where a unit of a request does: those of its gang if that stops whole."""
+    mine = [unit for unit in asked.units if unit.notice is None and unit.pool == standing.pool]
+    is_whole = bool(mine) and breaks_gang(mine[0], ())
+    return standing.size[asked] * (len(mine) if is_whole else 1)
+
+
+def _most_freed(standing: Standing, able: list[PendingRequest], most: int) -> Vector:
+    """What requests of a leaf could free if so many common parts may go; of gangs what is not in the pool as well."""
+    pool, sizes, dimensions = standing.pool, standing.size, standing.books.terms.dimensions
+    inside = {each: sum([unit.pool == pool and unit.notice is None for unit in each.units]) for each in able}
+    freed = total([times(each.unit, units) for each, units in inside.items()], dimensions)
+    if parts := gcd(*[sizes[each] for each in able]):
+        most -= most % parts
+    if all(sizes[each] for each in able):
+        best = [max([most * each.unit[at] // sizes[each] for each in able]) for at in range(dimensions)]
+        freed = common(freed, tuple(best))
+    gangs = [(each, len(each.units) - inside[each]) for each in able if each.min_count]
+    return total([freed, *[times(each.unit, units) for each, units in gangs]], dimensions)
 
 
 def _of_hosts(asked: PendingRequest, source: Source, hosts: Iterable[Machine]) -> set[PendingRequest]:

@@ -47,12 +47,35 @@ def has_as_much(standing: Standing, taker: int, leaf: int, *, come: int = 0, gon
 
     come, gone : common parts of the pool that the taker will have more, and the other less, than as moved
     """
+    mine, _ = siblings(standing.books.terms, taker, leaf)
+    return keeps_as_much(standing, taker, leaf, standing.moved.get(mine, 0) + come, gone=gone)
+
+
+def most_given(standing: Standing, taker: int, leaf: int, first: int, last: int) -> int:
+    """Common parts that a leaf could give to another that is to use as much, and no less while it takes; 0 = none.
+
+    Where the two meet, what holds who gives has nothing more while others take, and what holds the taker has no less
+    than its leaf.
+
+    first, last : common parts that the taker's leaf uses at least when somebody gives, and in the end
+    """
+    terms = standing.books.terms
+    mine, theirs = siblings(terms, taker, leaf)
+    if not standing.is_below(mine, first) or not is_above_quota(standing, taker, leaf):
+        return 0
+    have = standing.moved.get(theirs, 0)
+    if terms.priority[mine] > terms.priority[theirs] or not terms.ratio[theirs]:
+        return have
+    return max(0, have - -(-last * terms.ratio[theirs] // terms.ratio[mine]))
+
+
+def keeps_as_much(standing: Standing, taker: int, leaf: int, least: int, *, gone: int = 0) -> bool:
+    """Whether a leaf that gives may have no less than the taker, who will use so many common parts at least."""
     terms = standing.books.terms
     mine, theirs = siblings(terms, taker, leaf)
     if terms.priority[mine] > terms.priority[theirs] or not terms.ratio[theirs]:
         return True
-    ours, left = standing.moved.get(mine, 0) + come, standing.moved.get(theirs, 0) - gone
-    return left * terms.ratio[mine] >= ours * terms.ratio[theirs]
+    return (standing.moved.get(theirs, 0) - gone) * terms.ratio[mine] >= least * terms.ratio[theirs]
 
 
 def siblings(terms: Terms, one: int, other: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import free_of
-from fairhold.rules.pools.giving import givers, has_as_much, may_give
+from fairhold.rules.pools.giving import givers, has_as_much, keeps_as_much, may_give
 from fairhold.rules.pools.pool_usage import Standing
 from fairhold.rules.pools.restraint import are_spared
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
@@ -179,6 +179,14 @@ class Picker:
         standing = self.standing(source.pool)
         leaves = {unit.asked.leaf for unit in victims if unit.pool == source.pool} - {asked.leaf}
         return all(has_as_much(standing, asked.leaf, leaf) for leaf in leaves)
+
+    def may_be_fair(self, asked: PendingRequest, source: Source, victims: list[Unit], least: int) -> bool:
+        """Whether it may still be so when all of a gang are found, of which the leaf uses so much at least then."""
+        if not source.is_compared:
+            return True
+        standing = self.standing(source.pool)
+        leaves = {unit.asked.leaf for unit in victims if unit.pool == source.pool}
+        return all(keeps_as_much(standing, asked.leaf, leaf, least) for leaf in leaves)
 
     def leaves(self, unit: Unit) -> None:
         """A unit is to go."""

@@ -176,10 +176,13 @@ class Standing:
         part, over = self._parts()[row]
         return self.moved.get(row, 0) * over > part
 
-    def is_below(self, row: int) -> bool:
-        """Whether a row uses less than its quota, as moved."""
+    def is_below(self, row: int, usage: int | None = None) -> bool:
+        """Whether a row uses less than its quota, as moved.
+
+        usage : common parts in place of what it uses
+        """
         part, over = self._parts()[row]
-        return self.moved.get(row, 0) * over < part
+        return (self.moved.get(row, 0) if usage is None else usage) * over < part
 
     def weighed(self, row: int) -> Fraction:
         """Minus usage / ratio of a row with a ratio, as moved; equal ones are one object, cheap to compare."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import beyond, fits, times
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit
 from fairhold.rules.pools.content import deadline_of
-from fairhold.rules.pools.enough import may_be_enough
+from fairhold.rules.pools.enough import least_use
 from fairhold.rules.pools.gathering import Gathering, can_gather
 from fairhold.rules.pools.picking import Pick, Picker
-from fairhold.rules.pools.reach import hold_beyond, reachable
+from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.reservations import limits_as_moved, wanted
 from fairhold.rules.pools.restraint import go_now, may_take, were_granted_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
@@ -84,7 +84,8 @@ class Taker:
 
         So it is where what was on its way to that host counted in a pool inside this one (R-HELD-1).
         """
-        if units > 1 and not may_be_enough(self.picker, asked, source, hosts, units):
+        least = least_use(self.picker, asked, source, hosts, units) if units > 1 else 0
+        if least is None:
             return False
         gone: list[_Done] = []
         is_fair, is_gang = True, asked.missing > 0
@@ -100,6 +101,8 @@ class Taker:
             if pick is None:
                 break
             gone.append(self._notice(asked, source, pick))
+            if least and not self.picker.may_be_fair(asked, source, pick.victims, least):
+                break
             if gathering is not None:
                 gathering.went(pick)
         else:
@@ -184,7 +187,7 @@ class Taker:
         parcels = [each for each in source.parcels(host) if source.is_idle(each)]
         if len(parcels) > 1:  # what is nearest to it first
             among = set(parcels)
-            parcels = [each for each in reachable(self.books, asked, host) if each in among]
+            parcels = [each for each in self.ways.reach(asked, host) if each in among]
         need = times(asked.unit, self.ways.of[asked][host].units)
         hold_beyond(asked, host, parcels, beyond(need, self.ways.freed_there(asked, host)))
 
