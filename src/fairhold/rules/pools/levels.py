@@ -112,8 +112,6 @@ def divided(taker: Taker, pool: int) -> Standing:
 def compare(taker: Taker, pool: int) -> None:
     """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
     books, terms = taker.books, taker.books.terms
-    if not taker.ways.of and not any(asked.waiting for asked in books.wanting):  # nobody takes anything
-        return
     standing = divided(taker, pool)
     public_grace = within(terms.settings.public_pool_grace)
 

@@ -189,7 +189,7 @@ def _fill_levels(found: Sweeps, limits: Limits, early: _Early) -> bool:
 def _take_back(taker: Taker, found: Sweeps) -> None:
     """The second sweep: all levels, until nobody takes any more."""
     books, before = taker.books, -1
-    if books.is_brief and not any(each.count > len(each.units) and each.waiting for each in books.asked.values()):
+    if not taker.ways.of and not any(asked.waiting for asked in books.wanting):  # nobody takes anything
         return
     while len(taker.notices) != before:
         before = len(taker.notices)
