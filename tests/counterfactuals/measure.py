@@ -1,7 +1,7 @@
 """Which share of what explanations claim would help holds.
 
 `python -m tests.counterfactuals.measure [EXAMPLES [POLICY …]]` prints it for `hybrid`, `multidimensional` and
-`fair_share`, and every claim that does not hold; then it ends with 1.
+`fair_share`, always of the same plans and states, and every claim that does not hold; then it ends with 1.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def measure(policy: str, examples: int) -> bool:
         max_examples=examples,
         deadline=None,
         database=None,
+        derandomize=True,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

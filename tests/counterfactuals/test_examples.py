@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import Any
 
 from fairhold.cli.pool_words import pools_in_words
@@ -195,8 +196,8 @@ def test_a_unit_that_only_moves_is_no_unit_more() -> None:
 def test_far_numbers_between_those_that_are_tried_first_are_tried_where_nothing_else_helps() -> None:
     assert around(0, 0, 300)[60:70] == (61, 62, 63, 64, 128, 256, 300)
     parameter = Parameter(Change("limit", 0, None), 0, around(0, 0, 300), lambda files, _: files, int, 1)
-    assert parameter.between_all()[:2] == [65, 66]
-    assert {*parameter.values, *parameter.between_all()} == {*range(1, 301)}
+    assert list(chain(*parameter.gaps()))[:2] == [65, 66]
+    assert {*parameter.values, *chain(*parameter.gaps())} == {*range(1, 301)}
     assert list(parameter.nearer(64))[-1] == 63
     down = Parameter(Change("limit", None, None), UNLIMITED, around(UNLIMITED, 0, 300), lambda files, _: files, int, 1)
-    assert {*down.values, *down.between_all()} == {*range(301)}
+    assert {*down.values, *chain(*down.gaps())} == {*range(301)}

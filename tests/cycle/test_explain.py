@@ -51,7 +51,8 @@ def explained(plan: str, state: str, path: str) -> Explanation:
     parsed, _ = parse_plan(plan, "plan")
     result_state = parse_state(state, parsed, "state")
     books = open_books(parsed, result_state)
-    return explain(parsed, run(books["compute"], result_state.now), path)
+    unseen = result_state.hosts_never_seen
+    return explain(parsed, run(books["compute"], result_state.now), path, unseen=unseen)
 
 
 PLAN = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,12 @@ from hypothesis import strategies as st
 from fairhold.cli.words import in_words
 from fairhold.cycle.explain import Bound, explain
 from fairhold.cycle.explain.nouns import RULE_OF, RULE_OF_CONTROL, rule_of
+from fairhold.cycle.explain.whatif import SlotSearch
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import run
-from tests.examples import FEWER
+from fairhold.errors import InputError
+from tests.cycle.test_what_if import quota_of
+from tests.examples import FEW, FEWER
 from tests.gangs.strategies import HOLD_AFTER, TIME_LIMITS
 from tests.ownership.strategies import owning
 from tests.properties.strategies import GROUP, Case, cases, leaves_of, now_and_then, sharing
@@ -186,7 +190,7 @@ def test_each_bound_that_is_named_is_set(case: Case) -> None:
 @FEWER
 @given(everything(), st.data())
 def test_one_slot_more_is_searched_for_under_all_of_them(case: Case, data: st.DataObject) -> None:
-    """The quota that is told is larger, and no change tells of a value that is not the one in force."""
+    """The quota that is told is larger, and each change is one."""
     books = open_books(case.plan, case.state)
     settle(books, case.state)
     result = run(books[GROUP], case.state.now)
@@ -194,4 +198,32 @@ def test_one_slot_more_is_searched_for_under_all_of_them(case: Case, data: st.Da
     if told.counterfactual is not None:
         assert told.counterfactual.quota > told.quota
         for change in told.counterfactual.changes:
-            assert change.old < change.new or change.what == "rank"
+            assert change.old != change.new
+
+
+def limited(case: Case, path: str) -> Case:
+    """A plan in which the quota of one consumer is all that its limit allows, as far as what it owns lets it be."""
+    plan = json.loads(json.dumps(case.plan_document))
+    (stated,) = (entry["consumers"][path] for entry in plan["policies"] if path in entry["consumers"])
+    stated["limit"] = max(quota_of(case, path), stated.get("owned", 0))
+    return Case(plan, case.state_document)
+
+
+@FEW
+@given(everything(), st.data())
+def test_a_full_limit_is_lifted_by_whatever_gives_one_slot_more(case: Case, data: st.DataObject) -> None:
+    """So that nothing need be tried that leaves it as it is."""
+    path = data.draw(
+        st.sampled_from(sorted({*case.plan.tree.paths} & {*case.plan_document["policies"][0]["consumers"]}))
+    )
+    case = limited(case, path)
+    try:
+        books = open_books(case.plan, case.state)
+    except InputError:  # it is below what those below it reserve
+        return
+    settle(books, case.state)
+    search = SlotSearch(case.plan, books[GROUP], books[GROUP].rows.by_path[path], case.state.now)
+    full, search._full = {each.key for each in search._full}, []
+    smallest = search.smallest_of_all()
+    for each in (*search.told(search.others()), *([] if smallest is None else [smallest])):
+        assert full <= {(change.what, change.consumer, "", "", "", "") for change in each.changes}

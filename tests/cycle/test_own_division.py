@@ -160,13 +160,13 @@ def test_its_weights_are_raised_to_find_one_slot_more() -> None:
     plan = plan_of(STATED)
     told = explain(plan, result_of(plan, DEMAND), "/B")
     assert told.counterfactual is not None
-    assert told.counterfactual.changes == (Change("pull", "/B", 0, 1),)
+    assert told.counterfactual.changes == (Change("pull", 0, 1, consumer="/B"),)
     assert told.counterfactual.quota == 1
     assert "One slot more: with /B's pull at 1 instead of 0" in in_words(told)
     highest = plan_of(STATED | {"/B": {"pull": 9}, "/A": {"pull": 9}})
     told = explain(highest, result_of(highest, DEMAND | {"/A": 10}), "/B")
     assert told.counterfactual is not None
-    assert told.counterfactual.changes == (Change("slots", "/", 10, 11),), "no number goes beyond its largest"
+    assert told.counterfactual.changes == (Change("slots", 10, 11, consumer="/"),), "no number goes beyond its largest"
 
 
 def test_its_weights_are_suggested_and_nothing_that_it_does_not_read() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fairhold.cli.words import in_words
 from fairhold.cycle.explain import Change, explain
-from fairhold.cycle.explain.changes import Inside, MoreOwned, kinds
-from fairhold.cycle.explain.whatif import Search
+from fairhold.cycle.explain.changes import more_owned
+from fairhold.cycle.explain.whatif import GROUPS, SlotSearch
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import quotas
 from fairhold.errors import InputError
@@ -21,6 +21,7 @@ from fairhold.model.tree import ROOT
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from tests.cycle.test_explain import cycle_of, explained
+from tests.examples import FEW
 from tests.properties.strategies import GROUP, Case, cases, counts, plans
 
 if TYPE_CHECKING:
@@ -38,24 +39,26 @@ FAR = 14
 def applied(case: Case, changes: tuple[Change, ...]) -> Case:
     """The documents with the changes written into them, as a user would."""
     plan, state = json.loads(json.dumps(case.plan_document)), json.loads(json.dumps(case.state_document))
-    entry = plan["policies"][0].setdefault("consumers", {})
+    group, entry = plan["resource_groups"][GROUP], plan["policies"][0]
     for change in changes:
-        if change.what == "demand":
+        if change.what.startswith("hosts_"):
+            state[change.what] = [name for name in state[change.what] if name != change.host]
+        elif change.request:
+            next(each for each in state["requests"] if each["id"] == change.request)[change.what] = change.new
+        elif change.what == "demand":
             _set_demand(state, change)
         elif change.host:
-            hosts = plan["resource_groups"][GROUP]["hosts"]
-            next(host for host in hosts if host["name"] == change.host)["slots"] = change.new
-        elif change.what == "slots" and "hosts" in plan["resource_groups"][GROUP]:
-            last = plan["resource_groups"][GROUP]["hosts"][-1]  # no host is up: bring one up that has so many slots
-            last["slots"] = change.new
-            state["hosts_down"] = [name for name in state["hosts_down"] if name != last["name"]]
+            next(host for host in group["hosts"] if host["name"] == change.host)["slots"] = change.new
         elif change.what == "slots":
             state.setdefault("resource_groups", {})[GROUP] = {"slots": change.new}
         elif change.what == "configured_slots":
-            plan["resource_groups"][GROUP]["configured_slots"] = change.new
+            group["configured_slots"] = change.new
+        elif not change.consumer:
+            entry.setdefault("settings", {})[change.what] = change.new
         else:
-            entry.setdefault(change.consumer, {})
-            entry[change.consumer] = (entry[change.consumer] or {}) | {change.what: change.new}
+            stated = entry.setdefault("consumers", {})
+            new = "none" if change.new is None else change.new
+            stated[change.consumer] = (stated.get(change.consumer) or {}) | {change.what: new}
     return Case(plan, state)
 
 
@@ -119,21 +122,21 @@ def changes_of(case: Case, path: str, size: int) -> Iterator[tuple[Change, ...]]
     for leaf in inside:
         if tree.is_leaf(tree.rows[leaf]):
             demand = books.demand[rows.by_path[leaf]]
-            yield (Change("demand", leaf, demand, demand + size),)
+            yield (Change("demand", demand, demand + size, consumer=leaf),)
     for capped in (*inside, *line[1:]):
         limit = rows.plan.limit[rows.by_path[capped]]
-        yield (Change("limit", capped, limit, limit + size),)
+        yield (Change("limit", limit, limit + size, consumer=capped),)
     for ranked in line:
         rank = rows.tree.rank[rows.by_path[ranked]]
         if rank >= size:
-            yield (Change("rank", ranked, rank, rank - size),)
+            yield (Change("rank", rank, rank - size, consumer=ranked),)
     for at, _ in enumerate(line):
         yield tuple(owning(books, line[at:], size))
     hosts = [host for host in rows.group.hosts if host.name not in case.state.hosts_down]
     for host in hosts[-1:]:
-        yield (Change("slots", "/", host.slots, host.slots + size, host.name),)
-    if not hosts:
-        yield (Change("slots", "/", books.slots, books.slots + size),)
+        yield (Change("slots", host.slots, host.slots + size, consumer="/", host=host.name),)
+    if not rows.group.hosts:
+        yield (Change("slots", books.slots, books.slots + size, consumer="/"),)
     assert row > ROOT
 
 
@@ -147,11 +150,11 @@ def owning(books: Books, line: list[str], size: int) -> Iterator[Change]:
             together = sum(rows.plan.owned[rows.tree.first[row] : rows.tree.end[row]]) + more
             more = max(0, together - owned)
         if more:
-            yield Change("owned", path, owned, owned + more)
+            yield Change("owned", owned, owned + more, consumer=path)
         below = row
     first_level = sum(rows.plan.owned[rows.tree.first[0] : rows.tree.end[0]]) + more
     if rows.group.configured_slots is not None and first_level > rows.configured:
-        yield Change("configured_slots", "/", rows.configured, first_level)
+        yield Change("configured_slots", rows.configured, first_level, consumer="/")
 
 
 def smallest_of(case: Case, path: str, most: int) -> tuple[int, str] | None:
@@ -170,11 +173,14 @@ def smallest_of(case: Case, path: str, most: int) -> tuple[int, str] | None:
 @given(small_cases(), st.data())
 def test_no_smaller_change_of_any_kind_helps_and_none_does_where_none_is_told(case: Case, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(case.plan.tree.paths[1:]))
-    explanation = explain(case.plan, cycle_of(case), path)
-    found = explanation.counterfactual
-    if found is None:
+    what_if = explain(case.plan, cycle_of(case), path).what_if
+    assert what_if is not None
+    pointed = what_if.helps if what_if.search["left_out"] == list(GROUPS) else ()
+    sized = [each for each in pointed if not each.changes[0].what.startswith("hosts_")]
+    if not sized:
         assert smallest_of(case, path, FAR) is None
         return
+    (found,) = sized
     by_trying = smallest_of(case, path, min(found.size, FAR))
     alone = len([change for change in found.changes if change.what == "demand"]) == (found.changes[0].what == "demand")
     if alone and found.size <= FAR:
@@ -199,21 +205,139 @@ def test_a_size_between_two_doublings_is_found_where_the_next_doubling_is_above_
     plan, _ = parse_plan(BETWEEN % 6, "plan")
     books = open_books(plan, parse_state(BOTH_WANT_12, plan, "state"))["compute"]
     row = books.rows.by_path["/B"]
-    (kind,) = (
-        kind for kind in kinds(plan, books, row, Inside(row, -1)) if isinstance(kind, MoreOwned) and not kind.demand
-    )
-    assert kind.largest == 3
-    found = Search(books, row, 6).smallest(kind, 1, kind.largest)
+    search = SlotSearch(plan, books, row)
+    kind = more_owned(search.parameters, row)
+    assert (kind.largest, search.quota) == (3, 6)
+    found = search.smallest(kind, 1, kind.largest)
     assert found is not None
-    assert found.changes == (Change("owned", "/B", 6, 9),)
+    assert found.changes == (Change("owned", 6, 9, consumer="/B"),)
     assert found.quota == 7
 
 
-def test_where_no_host_is_up_the_slots_that_the_group_needs_are_told() -> None:
-    down = BOTH_WANT_12 + "hosts_down: [h1, h2, h3]\n"
-    found = explained(BETWEEN % 6, down, "/B").counterfactual
-    assert found is not None
-    assert found.changes == (Change("slots", "/", 0, 2),)
+def test_hosts_that_could_be_up_come_first() -> None:
+    down = BOTH_WANT_12 + "hosts_down: [h1, h3]\nhosts_never_seen: [h2]\n"
+    told_of = explained(BETWEEN % 6, down, "/B")
+    assert told_of.what_if is not None
+    (first,) = told_of.what_if.helps
+    assert (first.changes, first.quota) == ((Change("hosts_down", old=True, new=False, host="h1"),), 2)
+    down = BOTH_WANT_12.replace("/B: {compute: 12}", "/B: {compute: 6}") + "hosts_never_seen: [h3]\n"
+    told_of = explained(BETWEEN % 0, down, "/A")
+    assert told_of.what_if is not None
+    up, larger = (each.changes for each in told_of.what_if.helps)
+    assert up == (Change("hosts_never_seen", old=True, new=False, host="h3"),)
+    assert larger == (Change("slots", 4, 5, consumer="/", host="h2"),)
+    text = in_words(told_of)
+    assert "One slot more: with h3 up, which was never seen, /A would have a quota of 6." in text
+    assert "Or with host h2's slots at 5 instead of 4: a quota of 3." in text
+    assert "These are the values that the reasons name; because they help, no others were tried." in text
+
+
+def test_as_many_hosts_are_brought_up_as_it_takes() -> None:
+    small = BETWEEN.replace("slots: 4", "slots: 1").replace("h[1-3]", "h[1-5]") % 0
+    wants = BOTH_WANT_12.replace("/B: {compute: 12}", "/B: {compute: 2}")
+    told_of = explained(small, wants + "hosts_down: [h1, h2, h3, h4, h5]\n", "/A")
+    assert told_of.what_if is not None
+    (first,) = told_of.what_if.helps
+    assert ([each.host for each in first.changes], first.quota) == (["h1", "h2", "h3"], 1)
+    assert "h1 up instead of down and h2 up instead of down and h3 up instead of down" in in_words(told_of)
+
+
+TOGETHER = """
+fairhold: 1
+resource_groups: {compute: {slots: 20}}
+consumers: {A: {consumers: {x: {}, y: {}}}, B: {}}
+policies:
+  - resource_groups: [compute]
+    policy: %s
+    consumers: {/A: {limit: 4}, /A/x: {limit: 4}, /B: {%s}}
+"""
+WANTS = "fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\ndemand: {/A/x: {compute: 12}, /B: {compute: 3}}\n"
+
+
+@pytest.mark.parametrize(("policy", "stated"), [("hybrid", "owned: 1"), ("share_ratio", "share_ratio: 1")])
+def test_limits_that_bar_together_are_raised_together_as_little_as_it_takes(policy: str, stated: str) -> None:
+    told_of = explained(TOGETHER % (policy, stated), WANTS, "/A/x")
+    assert told_of.what_if is not None
+    (both,) = told_of.what_if.helps
+    assert {(each.what, each.consumer, each.old, each.new) for each in both.changes} == {
+        ("limit", "/A/x", 4, 5),
+        ("limit", "/A", 4, 5),
+    }
+    assert both.quota == 5
+    text = in_words(told_of)
+    assert "One slot more: with /A/x's limit at 5 instead of 4 and /A's limit at 5 instead of 4, /A/x would" in text
+
+
+def test_what_leaves_a_full_limit_as_it_is_is_not_tried() -> None:
+    full = TOGETHER.replace("/A: {limit: 4}", "/A: {limit: 0}").replace("/A/x: {limit: 4}", "/A/x: {limit: 0}")
+    told_of = explained(full % ("hybrid", "owned: 20"), WANTS.replace("/B: {compute: 3}", "/B: {compute: 20}"), "/A/x")
+    assert told_of.what_if is not None
+    search = told_of.what_if.search
+    assert (told_of.what_if.helps, search["is_complete"], search["only"], search["left_out"]) == ((), True, "limit", [])
+    assert {*search["of"]} <= {"limit", "demand"}
+    assert in_words(told_of).endswith("/A/x has all that a limit allows, so other values were not tried.")
+
+
+DOWN = """
+fairhold: 1
+resource_groups: {compute: {hosts: [{name: h0, slots: 2}, {name: h1, slots: 1}]}}
+consumers: {A: {}, B: {}}
+policies:
+  - resource_groups: [compute]
+    policy: hybrid
+    consumers: {/A: {owned: 1, limit: 1}, /B: {owned: 2, limit: 2}}
+"""
+
+
+@pytest.mark.parametrize("state", ["hosts_down: [h0]", "hosts_never_seen: [h0]", "hosts_down: [h0, h1]"])
+def test_slots_of_a_host_that_is_not_up_are_never_told(state: str) -> None:
+    plan, _ = parse_plan(DOWN, "plan")
+    parsed = parse_state(BOTH_WANT_12 + state + "\n", plan, "state")
+    books = open_books(plan, parsed)[GROUP if GROUP in plan.resource_groups else "compute"]
+    away = {*parsed.hosts_down, *parsed.hosts_never_seen}
+    search = SlotSearch(plan, books, books.rows.by_path["/A"], parsed.now, parsed.hosts_never_seen)
+    every = [each.change for group in search.parameters.groups(search.row).values() for each in group]
+    sized = [*every, *(each.change for each in search.parameters.more_slots())]
+    assert {each.host for each in sized if each.what == "slots"} == {"h0", "h1"} - away
+    assert {each.host for each in every if each.what.startswith("hosts_")} == away
+
+
+DOWN = """
+fairhold: 1
+resource_groups: {compute: {hosts: [{name: h0, slots: 2}, {name: h1, slots: 1}]}}
+consumers: {A: {}, B: {}}
+policies:
+  - resource_groups: [compute]
+    policy: hybrid
+    consumers: {/A: {owned: 1}, /B: {owned: 2}}
+"""
+
+
+@pytest.mark.parametrize("away", ["hosts_down: [h0]\n", "hosts_never_seen: [h0]\n", "hosts_down: [h0, h1]\n"])
+def test_slots_of_a_host_that_is_not_up_are_not_tried(away: str) -> None:
+    plan, _ = parse_plan(DOWN, "plan")
+    state = parse_state(BOTH_WANT_12 + away, plan, "state")
+    books = open_books(plan, state)["compute"]
+    search = SlotSearch(plan, books, books.rows.by_path["/A"], state.now, state.hosts_never_seen)
+    every = [each.change for group in search.parameters.groups(search.row).values() for each in group]
+    sized = [*every, *(each.change for each in search.parameters.more_slots())]
+    gone = {"h0", "h1"} if "h1" in away else {"h0"}
+    assert {each.host for each in sized if each.what == "slots"} == {"h0", "h1"} - gone
+    assert {each.host for each in every if each.what.startswith("hosts_")} == gone
+
+
+@FEW
+@given(st.data())
+def test_every_value_that_is_told_with_hosts_down_is_true(data: st.DataObject) -> None:
+    plan = data.draw(plans(hosts=True, most=7, depth=2, aged=False))
+    hosts = [host["name"] for host in plan["resource_groups"][GROUP]["hosts"]]
+    down = data.draw(st.lists(st.sampled_from(hosts), min_size=1, unique=True))
+    case = Case(plan, data.draw(counts(plan, notices=False)) | {"hosts_down": down})
+    for path in case.plan.tree.paths[1:]:
+        books = opened(case)
+        search = SlotSearch(case.plan, books, books.rows.by_path[path], case.state.now)
+        for each in search.told(search.others()):
+            assert quota_of(applied(case, each.changes), path) == each.quota > search.quota
 
 
 @given(cases())
@@ -235,9 +359,8 @@ def test_beyond_the_sizes_that_are_all_tried_one_less_gives_nothing(case: Case) 
 def test_the_size_of_a_group_with_hosts_is_tried_on_its_last_host_that_is_up() -> None:
     state = BOTH_WANT_12 + "hosts_down: [h3]\n"
     explanation = explained(BETWEEN % 0, state.replace("/B: {compute: 12}", "/B: {compute: 6}"), "/A")
-    assert explanation.counterfactual is not None
-    assert explanation.counterfactual.changes == (Change("slots", "/", 4, 5, "h2"),)
-    assert "with host h2's slots at 5 instead of 4, /A would have a quota of 3." in in_words(explanation)
+    assert explanation.what_if is not None
+    assert explanation.what_if.helps[-1].changes == (Change("slots", 4, 5, consumer="/", host="h2"),)
 
 
 @pytest.mark.parametrize("slots", [100, 10**12])
@@ -251,4 +374,11 @@ policies: [{{resource_groups: [compute], policy: hybrid, consumers: {{/A: {{owne
     state = f"fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\ndemand: {{/A: {{compute: {slots}}}, /B: {{compute: 1}}}}\n"
     explanation = explained(plan, state, "/A")
     assert explanation.quota == slots - 1
-    assert (explanation.counterfactual is None) == (slots == 10**12)  # a file may not hold more slots
+    assert explanation.what_if is not None
+    changes = {
+        (change.what, change.consumer, change.new) for each in explanation.what_if.helps for change in each.changes
+    }
+    mine = {("slots", "/", 101)}
+    assert changes == (
+        mine if slots == 100 else {("owned", "/B", 0), ("demand", "/B", 0)}
+    )  # a file holds no more slots

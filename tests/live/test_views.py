@@ -285,7 +285,7 @@ def test_cycles_and_explanations_of_consumers(tmp_path: Path) -> None:
     json.dumps(document)
     assert document["explanations"][0]["quota"] == 3
     assert document["text"].startswith("/B in compute: quota 3, holds 0, wants 3")
-    assert consumer_explanation(play.core, "/")()["explanations"][0]["one_more"] is None
+    assert consumer_explanation(play.core, "/")()["explanations"][0]["would_help"] is None
     for consumer, group in (("/X", ""), ("/B", "gpu")):
         with pytest.raises(InputError):
             consumer_explanation(play.core, consumer, group)

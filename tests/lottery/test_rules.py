@@ -205,7 +205,7 @@ def test_the_smallest_change_for_one_slot_more_may_be_a_ticket() -> None:
     before = quota_of(case)["/B"]
     told = explain(case.plan, result_of(case), "/B")
     assert told.counterfactual is not None
-    assert told.counterfactual.changes == (Change("tickets", "/B", 1, 2),)
+    assert told.counterfactual.changes == (Change("tickets", 1, 2, consumer="/B"),)
     with_it = case_of(40, {"/A": 10, "/B": 40, "/C": 40}, {"/A": {"owned": 40}, "/B": {"tickets": 2}})
     assert quota_of(with_it)["/B"] == told.counterfactual.quota > before
 

@@ -168,11 +168,11 @@ def test_one_slot_more_is_the_same_live_as_of_files(tmp_path: Path) -> None:
     books, plan = play.core.orchestrator.books["compute"], play.core.plan
     for path, first in (("/A", ("user_limit", 4, 5)), ("/B", ("demand", 12, 13))):
         document = consumer_explanation(play.core, path)()["explanations"][0]
-        change = document["one_more"]["changes"][0]
+        (told,) = document["would_help"]
+        change = told["changes"][0]
         assert (change["what"], change["old"], change["new"]) == first
-        expected = one_more(plan, books, books.rows.by_path[path], play.core.orchestrator.now)
-        assert expected is not None
-        assert document["one_more"]["quota"] == expected.quota
+        (expected,) = one_more(plan, books, books.rows.by_path[path], play.core.orchestrator.now).helps
+        assert told["quota"] == expected.quota
 
 
 def test_a_search_leaves_the_books_as_they_are(tmp_path: Path) -> None:

@@ -103,8 +103,9 @@ def test_a_limit_is_kept_on_closed_hosts_too() -> None:
     assert moves(cluster("h1", "h2", limit=6), "reclaims") == {"h2": 2}
 
 
-def test_what_would_help_is_more_slots_of_an_open_host() -> None:
+def test_what_would_help_is_a_host_opened_or_more_slots_of_an_open_one() -> None:
     case = cluster("h1", "h3")
-    found = explain(case.plan, run(open_books(case.plan, case.state)["g"], case.state.now), "/B").counterfactual
+    found = explain(case.plan, run(open_books(case.plan, case.state)["g"], case.state.now), "/B").what_if
     assert found is not None
-    assert [change.host for change in found.changes] == ["h2"]
+    told = [[(change.what, change.host) for change in each.changes] for each in found.helps]
+    assert told == [[("hosts_closed", "h3")], [("slots", "h2")]]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.cli.pools import Document
 
-_HOST = {
+OF_HOST = {
     "hosts_down": "up instead of down",
     "hosts_never_seen": "up, which was never seen",
     "hosts_closed": "open instead of closed",
@@ -182,35 +182,43 @@ def what_would_help(request: Document) -> Iterator[str]:
     if "would_help" not in request:
         return
     helps, who, search = request["would_help"], request.get("together"), request["search"]
-    tried = f"{search['values']} values of the plan and the state in {search['cycles']} cycles"
     if helps:
         yield f"  {who or 'It'} would have more, with one of:"
         for each in helps:
             coming = f", {each['on_the_way']} on the way" if each["on_the_way"] else ""
             loose = "" if each.get("is_smallest", True) else "; not every smaller change was tried"
             yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}{loose}"
-        if search["is_complete"]:
-            yield from _not_tried(search)
+    yield from (f"  {line}" for line in how_searched(search, f"{who or 'it'} more", helps=bool(helps)))
+
+
+def how_searched(search: Document, more: str, *, helps: bool) -> Iterator[str]:
+    """What a search leaves out where something helps, or else what it tried in vain.
+
+    more : what nothing gives, `it more`
+    """
+    tried = f"{search['values']} values of the plan and the state in {search['cycles']} cycles"
+    if helps and search["is_complete"]:
+        yield from _not_tried(search)
     elif search["is_complete"] and not search["in_part"]:
-        yield f"  No single value gives {who or 'it'} more: {tried} were tried."
+        yield f"No single value gives {more}: {tried} were tried."
     elif search["is_complete"]:
         part = f"of {search['in_part']} not every step beyond {DENSE}"
-        yield f"  No single value that was tried gives {who or 'it'} more: {tried} were, {part}."
-    else:
-        yield f"  Nothing that was tried gives {who or 'it'} more."
+        yield f"No single value that was tried gives {more}: {tried} were, {part}."
+    elif not helps:
+        yield f"Nothing that was tried gives {more}."
     if not search["is_complete"]:
-        yield f"  The search stopped early, after {tried}: {', '.join(search['of'])}."
+        yield f"The search stopped early, after {tried}: {', '.join(search['of'])}."
 
 
 def _not_tried(search: Document) -> Iterator[str]:
     """Which other values were not all tried, as these help."""
     left = search["left_out"]
     if len(left) == len(GROUPS):
-        yield "  These are the values that the reasons name; because they help, no others were tried."
+        yield "These are the values that the reasons name; because they help, no others were tried."
     elif left:
-        yield f"  Because these help, these kinds of values were not tried: {', '.join(left)}."
+        yield f"Because these help, these kinds of values were not tried: {', '.join(left)}."
     if search["in_part"]:
-        yield f"  Of {search['in_part']} values, not every step beyond {DENSE} was tried."
+        yield f"Of {search['in_part']} values, not every step beyond {DENSE} was tried."
 
 
 def _changes(changes: list[Document]) -> Iterator[str]:
@@ -224,7 +232,7 @@ def _changes(changes: list[Document]) -> Iterator[str]:
             yield from map(_change, rows)
 
 
-def _told(value: object) -> object:
+def told(value: object) -> object:
     """A value as files write it; a list in one line."""
     if isinstance(value, list | tuple):
         return ", ".join(value) or "none"
@@ -235,8 +243,8 @@ def _change(change: Document) -> str:
     name = change["what"]
     if name == "reserved" and not change["new"]:
         return f"nothing of what {change['consumer']} owns in {change['resource_group']} reserved"
-    if name in _HOST:
-        return f"{change['host']} {_HOST[name]}"
+    if name in OF_HOST:
+        return f"{change['host']} {OF_HOST[name]}"
     if name == "hosts" and "host" in change:
         group, hosts = change["resource_group"], "host" if change["new"] == 1 else "hosts"
         return f"{change['new']} {hosts} instead of {change['old']} in {group}, the new ones like {change['host']}"
@@ -244,5 +252,5 @@ def _change(change: Document) -> str:
     whose = change.get("consumer") or change.get("request")
     if "resource_group" in change:
         whose = f"what {whose} owns in {change['resource_group']}"
-    old, new = (_told(change[side]) for side in ("old", "new"))
+    old, new = (told(change[side]) for side in ("old", "new"))
     return f"{name}{resource} {new} instead of {old}{f' for {whose}' if whose else ''}"

@@ -7,10 +7,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from fairhold.cli.legend import legend
+from fairhold.cli.pool_requests import OF_HOST, how_searched, told
 from fairhold.cli.table import table
 from fairhold.runtime.explaining import Document, as_document, fraction, sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.cycle.explain import Explanation
 
 __all__ = ["as_document", "document_in_words", "in_words", "sentence"]
@@ -57,8 +60,8 @@ def document_in_words(document: Document) -> str:
         parts.append("Controls:\n" + "\n".join(f"  {_control(control)}" for control in controls))
     if document["moves"]:
         parts.append("Moves:\n" + "\n".join(f"  {_move(move)}" for move in document["moves"]))
-    if levels:
-        parts.append(_what_if(path, document["one_more"]))
+    if document["search"]:
+        parts.append("\n".join(_what_if(path, document)))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -198,23 +201,29 @@ def _count(units: int, what: str) -> str:
     return f"{units} {what}" if units == 1 else f"{units} {what}s"
 
 
-def _what_if(path: str, one_more: Document | None) -> str:
-    if one_more is None:
-        return (
-            f"No single change gives {path} one slot more: neither more demand, nor a higher limit, a better rank, "
-            f"more owned slots or a higher share ratio for it or a consumer above it, nor more slots in the group."
-        )
-    told = " and ".join(map(_change, one_more["changes"]))
-    return f"One slot more: with {told}, {path} would have a quota of {one_more['quota']}."
+def _what_if(path: str, document: Document) -> Iterator[str]:
+    for at, each in enumerate(document["would_help"] or ()):
+        changes = " and ".join(map(_change, each["changes"]))
+        loose = "" if each.get("is_smallest", True) else "; not every smaller change was tried"
+        if at:
+            yield f"Or with {changes}: a quota of {each['quota']}{loose}."
+        else:
+            yield f"One slot more: with {changes}, {path} would have a quota of {each['quota']}{loose}."
+    search, helps = document["search"], bool(document["would_help"])
+    yield from how_searched(search, f"{path} one slot more", helps=helps)
+    if "only" in search and not helps:
+        yield f"{path} has all that a limit allows, so other values were not tried."
 
 
 def _change(change: Document) -> str:
-    if change.get("host"):
-        return f"host {change['host']}'s slots at {change['new']} instead of {change['old']}"
-    if change.get("lender"):
-        return (
-            f"what {change['consumer']} may borrow of {change['lender']} at {change['new']} instead of {change['old']}"
-        )
-    where = "the group's" if change["consumer"] == "/" else f"{change['consumer']}'s"
-    name = {"slots": "number of slots", "configured_slots": "configured_slots"}.get(change["what"], change["what"])
-    return f"{where} {name} at {change['new']} instead of {change['old']}"
+    if change["what"] in OF_HOST:
+        return f"{change['host']} {OF_HOST[change['what']]}"
+    old, new = told(change["old"]), told(change["new"])
+    if "host" in change:
+        return f"host {change['host']}'s slots at {new} instead of {old}"
+    if "lender" in change:
+        return f"what {change['consumer']} may borrow of {change['lender']} at {new} instead of {old}"
+    whose = change.get("consumer") or change.get("request")
+    where = "the group's " if whose == "/" else f"{whose}'s " if whose else ""
+    name = "number of slots" if change["what"] == "slots" else change["what"]
+    return f"{where}{name} at {new} instead of {old}"

@@ -213,7 +213,7 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
             for row in by_leaf.get(leaf, ()):
                 node = book.rows.node[leaf]
                 if book.requests.id[row]:
-                    requests.append(_request(book, group, node, row))
+                    requests.append(request_of(book, group, node, row))
                     continue
                 demand[node, group] = book.requests.count[row]
                 if book.requests.held[row]:
@@ -241,7 +241,8 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
     )
 
 
-def _request(book: Books, group: str, node: int, row: int) -> Request:
+def request_of(book: Books, group: str, node: int, row: int) -> Request:
+    """A request of the books as a state says it."""
     requests = book.requests
     return Request(
         id=requests.id[row],

@@ -113,6 +113,19 @@ def rank(books: Books, request: int, priority: int) -> None:
     books.requests.lines.update(request)
 
 
+def ask(books: Books, request: int, minimum: int, siting: Siting) -> None:
+    """A request is another gang, or none, and says something else of hosts."""
+    requests = books.requests
+    requests.lines.leave(request)
+    requests.minimum[request] = minimum
+    requests.siting.pop(request, None)
+    if siting != ANYWHERE:
+        requests.siting[request] = siting
+    holds = minimum > 0 and requests.held[request] > 0
+    _count_holder(requests.gangs, requests.leaf[request], request, holds=holds)
+    requests.lines.update(request)
+
+
 def move(books: Books, request: int, leaf: int) -> None:
     """A request goes to another leaf with all that it wants, holds and is to give back."""
     requests = books.requests

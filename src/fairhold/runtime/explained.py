@@ -25,7 +25,7 @@ def of_slots(plan: Plan, state: State, path: str, group: str = "") -> list[Docum
     books = open_books(plan, state)
     settle(books, state)
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
-    return [explaining.as_document(explain(plan, result, path)) for result in results]
+    return [explaining.as_document(explain(plan, result, path, unseen=state.hosts_never_seen)) for result in results]
 
 
 def of_pools(plan: Plan, state: State, path: str, group: str = "", request: str = "") -> list[Document]:

@@ -13,7 +13,7 @@ from fairhold.units import UNLIMITED, format_instant
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from fairhold.cycle.explain import Control, Counterfactual, Explanation, Level, Loan, Standing
+    from fairhold.cycle.explain import Control, Explanation, Level, Loan, Standing, WhatIf
 
 Document = dict[str, Any]
 
@@ -77,40 +77,43 @@ def fraction(value: Fraction) -> str:
 
 def as_document(explanation: Explanation) -> Document:
     """The explanation as JSON; fractions are exact strings as `1/3`."""
-    return {
-        "consumer": explanation.path,
-        "resource_group": explanation.resource_group,
-        "sentence": sentence(explanation),
-        "slots": explanation.slots,
-        "scale": [explanation.scale_num, explanation.scale_den],
-        "quota": explanation.quota,
-        "demand": explanation.demand,
-        "allocated": explanation.held,
-        "levels": [_level_document(level) for level in explanation.levels],
-        "reclaim": {
-            "missing": explanation.missing,
-            "can_give": explanation.can_give,
-            "must_give": explanation.must_give,
-            "gives": explanation.gives,
-            "lacks": explanation.lacks,
-            "protected": explanation.protected,
-            "set_aside": explanation.set_aside,
-        },
-        "moves": [
-            {
-                "kind": move.kind,
-                "consumer": move.consumer,
-                "units": move.units,
-                "for": move.taker or None,
-                "deadline": format_instant(move.deadline) if move.deadline else None,
-                "reason": move.reason or None,
-            }
-            for move in explanation.moves
-        ],
-        "one_more": _what_if_document(explanation.counterfactual),
-    } | _where_any(
-        controls=[_control_document(each) for each in explanation.controls],
-        loans=[_loan_document(each) for each in explanation.loans],
+    return (
+        {
+            "consumer": explanation.path,
+            "resource_group": explanation.resource_group,
+            "sentence": sentence(explanation),
+            "slots": explanation.slots,
+            "scale": [explanation.scale_num, explanation.scale_den],
+            "quota": explanation.quota,
+            "demand": explanation.demand,
+            "allocated": explanation.held,
+            "levels": [_level_document(level) for level in explanation.levels],
+            "reclaim": {
+                "missing": explanation.missing,
+                "can_give": explanation.can_give,
+                "must_give": explanation.must_give,
+                "gives": explanation.gives,
+                "lacks": explanation.lacks,
+                "protected": explanation.protected,
+                "set_aside": explanation.set_aside,
+            },
+            "moves": [
+                {
+                    "kind": move.kind,
+                    "consumer": move.consumer,
+                    "units": move.units,
+                    "for": move.taker or None,
+                    "deadline": format_instant(move.deadline) if move.deadline else None,
+                    "reason": move.reason or None,
+                }
+                for move in explanation.moves
+            ],
+        }
+        | _what_if_document(explanation.what_if)
+        | _where_any(
+            controls=[_control_document(each) for each in explanation.controls],
+            loans=[_loan_document(each) for each in explanation.loans],
+        )
     )
 
 
@@ -170,15 +173,12 @@ def _level_document(level: Level) -> Document:
     } | ({"words": level.words, "columns": dict(level.columns)} if level.words else {})
 
 
-def _what_if_document(counterfactual: Counterfactual | None) -> Document | None:
-    if counterfactual is None:
-        return None
-    return {
-        "quota": counterfactual.quota,
-        "changes": [
-            {"what": change.what, "consumer": change.consumer, "old": change.old, "new": change.new}
-            | ({"host": change.host} if change.host else {})
-            | ({"lender": change.lender} if change.lender else {})
-            for change in counterfactual.changes
-        ],
-    }
+def _what_if_document(what_if: WhatIf | None) -> Document:
+    if what_if is None:
+        return {"would_help": None, "search": None}
+    helps = [
+        {"changes": [change.document() for change in each.changes], "quota": each.quota}
+        | ({} if each.is_smallest else {"is_smallest": False})
+        for each in what_if.helps
+    ]
+    return {"would_help": helps if helps or what_if.search["is_complete"] else None, "search": what_if.search}

@@ -1,11 +1,11 @@
 """Why a number is what it is: derivations made when asked for, as data; the words are the shells'."""
 
-from fairhold.cycle.explain.changes import Change
 from fairhold.cycle.explain.derivation import bound_by_need, explain
 from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Loan, Move, OwnBound, Parts, Standing
+from fairhold.cycle.explain.pooled.parameter import Change
 from fairhold.cycle.explain.standing import standing
 from fairhold.cycle.explain.trials import apart
-from fairhold.cycle.explain.whatif import Counterfactual, one_more
+from fairhold.cycle.explain.whatif import Counterfactual, WhatIf, one_more
 
 __all__ = [
     "Bound",
@@ -19,6 +19,7 @@ __all__ = [
     "OwnBound",
     "Parts",
     "Standing",
+    "WhatIf",
     "apart",
     "bound_by_need",
     "explain",

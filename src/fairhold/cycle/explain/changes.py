@@ -1,304 +1,121 @@
-"""The kinds of change that are tried for one slot more: which values each sets, how far it may go, how it is told."""
+"""The kinds of change that are tried for one slot more: which values each sets, and how far it may go."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.trials import Trial, move_to, vary, with_user_limit
 from fairhold.ledger.effective_demand import demand_that_counts
-from fairhold.ledger.rows import lay_out, with_spent
-from fairhold.model.budget import HOUR
-from fairhold.policies.keys import OWNED
 from fairhold.units import LARGEST, UNLIMITED
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from fairhold.cycle.explain.pooled.parameter import Parameter, Setting, Settings
+    from fairhold.cycle.explain.slot_parameters import SlotParameters
     from fairhold.ledger.books import Books
-    from fairhold.model.plan import Plan
-    from fairhold.model.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One value of the plan or the state that is changed.
-
-    what     : `demand`, `limit`, `rank`, `owned`, `share_ratio`, `slots`, `configured_slots`, `budget` (unit-hours),
-        `user_limit`, a weight of another package, or `loan`: what the lists of both allow one consumer to use of
-        another's
-    consumer : path; `/` for the resource group's own values
-    lender   : the other side of a `loan`; empty elsewhere
-    host     : the host of which `slots` are changed; empty where it is another value, or the group has no host up
-    """
-
-    what: str
-    consumer: str
-    old: int
-    new: int
-    host: str = ""
-    lender: str = ""
-
-
 class Kind:
-    """One kind of change by its size: the values that it sets.
+    """One kind of change by its size.
 
-    demand  : leaf → demand that goes with it
     largest : the largest size that gives a valid plan and state and is worth trying; every smaller one is valid, too
+    sets    : size → what it sets
+    beside  : demand that goes with it
     """
 
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        self.books = books
-        self.row = row
-        self.demand = demand
-        # More than everybody wants, there is or is planned changes nothing further.
-        self.largest = min(LARGEST, 2 * (books.slots + books.rows.configured + sum(books.demand) + 1))
+    largest: int
+    sets: Callable[[int], Settings]
+    beside: Settings = ()
 
-    def up_to(self, room: int) -> None:
-        """Bound the largest size."""
-        self.largest = max(0, min(self.largest, room))
-
-    def told(self, changes: list[Change]) -> tuple[Change, ...]:
-        """The changes with the demand that goes with them, last."""
-        rows, books = self.books.rows, self.books
-        extra = [Change("demand", rows.path(leaf), books.demand[leaf], new) for leaf, new in self.demand.items()]
-        return (*changes, *extra)
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        """The books after a change of a size from 1 to `largest`, and what it consists of."""
-        raise AssertionError(self.row, size)
+    def settings(self, size: int) -> Settings:
+        """What a change of a size from 1 to `largest` sets."""
+        return (*self.sets(size), *self.beside)
 
 
-class _MoreDemand(Kind):
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        self.up_to(LARGEST - books.demand[row])
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        old = self.books.demand[self.row]
-        change = Change("demand", self.books.rows.path(self.row), old, old + size)
-        return vary(self.books, Trial(demand={self.row: old + size})), (change,)
-
-
-class _HigherLimit(Kind):
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        self.up_to(LARGEST - books.rows.plan.limit[row])
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        old = self.books.rows.plan.limit[self.row]
-        change = Change("limit", self.books.rows.path(self.row), old, old + size)
-        return vary(self.books, Trial(limit={self.row: old + size}, demand=self.demand)), self.told([change])
-
-
-class MoreOwned(Kind):
-    """More owned slots, with as many more for those above as their children then own beyond them."""
-
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        # A share by what is owned may need what others own many times over.
-        self.largest = min(LARGEST, (books.slots + 1) * (books.rows.configured + 1))
-        self.spare: list[tuple[int, int]] = []
-        plan, tree = books.rows.plan, books.rows.tree
-
-        def of_children(parent: int) -> int:
-            """What the plan says, also of who owns nothing for now because a budget is used up."""
-            return sum(books.rows.stated(child).owned for child in range(tree.first[parent], tree.end[parent]))
-
-        above, spare = row, 0
-        while above > 0:
-            self.spare.append((above, spare))
-            room = LARGEST if plan.limit[above] >= UNLIMITED else plan.limit[above]
-            self.up_to(room - plan.owned[above] + spare)
-            above = tree.parent[above]
-            if above > 0:
-                spare += plan.owned[above] - of_children(above)
-        self.total = of_children(0)
-        self.up_to(LARGEST - self.total + spare)
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        """The books after it, and what has to grow with it."""
-        rows = self.books.rows
-        owned = {row: rows.plan.owned[row] + size - spare for row, spare in self.spare if size > spare}
-        changes = [Change("owned", rows.path(row), rows.plan.owned[row], new) for row, new in owned.items()]
-        total = self.total + max(0, size - self.spare[-1][1])
-        configured = total if rows.group.configured_slots is None else max(total, rows.configured)
-        if rows.group.configured_slots is not None and configured > rows.configured:
-            changes.append(Change("configured_slots", "/", rows.configured, configured))
-        trial = Trial(owned=owned, demand=self.demand, configured=configured)
-        return vary(self.books, trial), self.told(changes)
-
-
-class _HigherRatio(Kind):
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        tree, ratio = books.rows.tree, books.rows.ratio
-        above = tree.parent[row]
-        # Siblings alone decide what a ratio means, among owners all leaves; who has nearly all has nearly all there is.
-        beside = sum(ratio) if books.rows.is_owner[row] else sum(ratio[tree.first[above] : tree.end[above]])
-        self.largest = min(LARGEST - ratio[row], (books.slots + 1) * (beside + 1)) if beside else 1
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        old = self.books.rows.ratio[self.row]
-        change = Change("share_ratio", self.books.rows.path(self.row), old, old + size)
-        return vary(self.books, Trial(ratio={self.row: old + size}, demand=self.demand)), self.told([change])
-
-
-class _MoreWeight(Kind):
-    """A larger number of a consumer that only a policy of another package reads."""
-
-    def __init__(self, plan: Plan, books: Books, row: int, demand: dict[int, int], setting: Setting) -> None:
-        super().__init__(books, row, demand)
-        self.plan, self.setting = plan, setting
-        self.old: int = setting.of(books.rows.stated(row))
-        self.largest = setting.most - self.old
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        rows, key, new = self.books.rows, self.setting.key, self.old + size
-        more = {**rows.stated(self.row).more, key: new}
-        change = Change(key, rows.path(self.row), self.old, new)
-        return restated(self.plan, self.books, self.row, self.demand, more=more), self.told([change])
-
-
-class _MoreSlots(Kind):
-    """More slots of the group; where it has hosts, of the last one that may start work, else of the last that is up."""
-
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        hosts = books.hosts
-        self.up_to(LARGEST - sum(hosts.slots))  # a host that is down counts in the plan
-        up = [host for host in range(len(hosts.name)) if hosts.up[host]]
-        able = [host for host in up if host not in hosts.closed] or up
-        self.host = able[-1] if able and books.rows.group.hosts else -1
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        books, host = self.books, self.host
-        old, name = (books.slots, "") if host < 0 else (books.hosts.slots[host], books.hosts.name[host])
-        change = Change("slots", "/", old, old + size, name)
-        return vary(books, Trial(demand=self.demand, host=host, more_slots=size)), self.told([change])
-
-
-class _BetterRank(Kind):
-    def __init__(self, plan: Plan, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        self.plan = plan
-        self.largest = books.rows.rank(row)
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        rows = self.books.rows
-        old = rows.rank(self.row)
-        change = Change("rank", rows.path(self.row), old, old - size)
-        return restated(self.plan, self.books, self.row, self.demand, rank=old - size), self.told([change])
-
-
-class _LargerLoan(Kind):
-    """More that a leaf may use of what a lender does not need, by the lists of both."""
-
-    def __init__(self, books: Books, row: int, demand: dict[int, int], pair: int) -> None:
-        super().__init__(books, row, demand)
-        self.pair = pair
-        self.up_to(LARGEST - books.rows.lists.most[pair])
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        rows = self.books.rows
-        lists = rows.lists
-        most = lists.most[:]
-        most[self.pair] += size
-        borrower, lender = rows.path(lists.borrower[self.pair]), rows.path(lists.lender[self.pair])
-        change = Change("loan", borrower, lists.most[self.pair], most[self.pair], lender=lender)
-        other = replace(rows, known={})
-        other.__dict__["lists"] = lists._replace(most=most)
-        return move_to(self.books, other, self.demand), self.told([change])
-
-
-class _LargerBudget(Kind):
-    """More unit-hours for a consumer whose budget is used up: enough of them make it as if it were not."""
-
-    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
-        super().__init__(books, row, demand)
-        self.budget = books.rows.controls.budgets[row]
-        assert books.spending is not None
-        used = books.spending.meters[books.rows.node[row], self.budget.period].amount
-        self.largest = used // HOUR + 1 - self.budget.unit_hours
-
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        rows, old = self.books.rows, self.budget.unit_hours
-        change = Change("budget", rows.path(self.row), old, old + size)
-        if size == self.largest:
-            rows = with_spent(rows, rows.spent - {rows.node[self.row]})
-        return move_to(self.books, rows, self.demand), self.told([change])
-
-
-class _HigherUserLimit(Kind):
-    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
-        rows = self.books.rows
-        old = rows.controls.user_limit[self.row]
-        change = Change("user_limit", rows.path(self.row), old, old + size)
-        return move_to(self.books, with_user_limit(rows, self.row, old + size), self.demand), self.told([change])
-
-
-def restated(plan: Plan, books: Books, row: int, demand: dict[int, int], **settings: Any) -> Books:  # noqa: ANN401 - of all kinds
-    """The books where the policy entry states other settings for a consumer."""
-    rows = books.rows
-    own = rows.entries[rows.chosen[row]]
-    entry = replace(own, consumers={**own.consumers, rows.node[row]: replace(rows.stated(row), **settings)})
-    policies = tuple(entry if other is own else other for other in plan.policies)
-    return move_to(books, lay_out(replace(plan, policies=policies), rows.group.name, rows.force, rows.spent), demand)
-
-
-def kinds(plan: Plan, books: Books, row: int, inside: Inside) -> list[Kind]:
+def kinds(parameters: SlotParameters, row: int, inside: Inside) -> list[Kind]:
     """Every kind of change for a consumer: each alone, then each together with one slot more wanted."""
-    return [kind for more in (False, True) for kind in _kinds(plan, books, row, inside, wants_more=more)]
+    demand = parameters.demand(inside.leaf)
+    more: Settings = ((demand, demand.old + 1),)
+    return [kind for beside in ((), more) for kind in _Kinds(parameters, row, inside, beside).all()]
 
 
-def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bool) -> Iterator[Kind]:
-    tree, policy = books.rows.tree, books.rows.entry.policy
-    demand = {inside.leaf: books.demand[inside.leaf] + 1} if wants_more else {}
-    limited = inside.leaf in books.rows.controls.with_user_limit
-    if not wants_more and not (limited and demand_that_counts(books)[inside.leaf] < books.demand[inside.leaf]):
-        yield _MoreDemand(books, inside.leaf, {})
-    line = [row]
-    while tree.parent[line[-1]] > 0:
-        line.append(tree.parent[line[-1]])
-    for capped in line if inside.capped < 0 else (inside.capped, *line):
-        if books.rows.plan.limit[capped] < UNLIMITED:
-            yield _HigherLimit(books, capped, demand)
-    for ranked in line:
-        if books.rows.rank(ranked) > 0:
-            yield _BetterRank(plan, books, ranked, demand)
-    for row_above in line:
-        if policy.divides_by_ratio:
-            yield _HigherRatio(books, row_above, demand)
-        elif OWNED in policy.of_consumer and not books.rows.controls.owns_nothing[row_above]:
-            yield MoreOwned(books, row_above, demand)
-    yield from _of_weights(plan, books, line, demand)
-    yield from _of_owner(books, row, inside, demand)
-    for row_above in line:
-        if row_above in books.rows.controls.budgets and books.rows.node[row_above] in books.rows.spent:
-            yield _LargerBudget(books, row_above, demand)
-    if limited:
-        yield _HigherUserLimit(books, inside.leaf, demand)
-    yield _MoreSlots(books, 0, demand)
+class _Kinds:
+    def __init__(self, parameters: SlotParameters, row: int, inside: Inside, beside: Settings) -> None:
+        self.parameters, self.inside, self.beside = parameters, inside, beside
+        self.row, self.books, self.rows = row, parameters.books, parameters.rows
+
+    def all(self) -> Iterator[Kind]:
+        """Those that could help, in the order in which equally small ones are told."""
+        rows, leaf, line = self.rows, self.inside.leaf, list(self.parameters.line(self.row))
+        limited = leaf in rows.controls.with_user_limit
+        if not self.beside and not (limited and demand_that_counts(self.books)[leaf] < self.books.demand[leaf]):
+            yield self._more(self.parameters.demand(leaf), self.books.slots)
+        for capped in line if self.inside.capped < 0 else (self.inside.capped, *line):
+            if rows.plan.limit[capped] < UNLIMITED:
+                yield self._bound(self.parameters.limit(capped))
+        for ranked in line:
+            if rank := rows.rank(ranked):
+                yield self._more(self.parameters.rank(ranked), rank, way=-1)
+        for above in line:
+            if rows.entry.policy.divides_by_ratio:
+                yield self._more(self.parameters.ratio(above), self.parameters.largest_ratio(above))
+            elif "owned" in rows.entry.policy.keys and not rows.controls.owns_nothing[above]:
+                yield more_owned(self.parameters, above, self.beside)
+        for weight in (each for above in line for each in self.parameters.weights(above)):
+            yield self._more(weight, max(weight.values, default=weight.old) - weight.old)
+        yield from self._of_owner()
+        for above in line:
+            for budget in self.parameters.budget(above):
+                yield self._more(budget, budget.values[0] - budget.old)
+        if limited:
+            yield self._bound(self.parameters.user_limit(leaf))
+        yield from (self._more(slots, self.parameters.room) for slots in self.parameters.more_slots())
+
+    def _more(self, parameter: Parameter, most: int, way: int = 1) -> Kind:
+        room = LARGEST - parameter.old if way > 0 else most
+        return Kind(max(0, min(most, room)), lambda size: ((parameter, parameter.old + way * size),), self.beside)
+
+    def _bound(self, parameter: Parameter) -> Kind:
+        """A higher bound, as far as it means anything."""
+        finite = (value for value in parameter.values if value < UNLIMITED)
+        return self._more(parameter, max(finite, default=parameter.old) - parameter.old)
+
+    def _of_owner(self) -> Iterator[Kind]:
+        """What else may give a slot to who owns exactly: its lists, and its share of what nobody owns."""
+        if self.rows.is_owner[self.row]:
+            for loan in self.parameters.loans(self.inside.leaf):
+                yield self._more(loan, self.parameters.most)
+            if not self.rows.is_mixed:
+                yield self._more(
+                    self.parameters.ratio(self.inside.leaf), self.parameters.largest_ratio(self.inside.leaf)
+                )
 
 
-def _of_weights(plan: Plan, books: Books, line: list[int], demand: dict[int, int]) -> Iterator[Kind]:
-    """What else a division of another package weighs a consumer by, or one above it."""
-    division = books.rows.entry.policy.division
-    for setting in division.weights if division else ():
-        yield from (_MoreWeight(plan, books, row, demand, setting) for row in line)
+def more_owned(parameters: SlotParameters, row: int, beside: Settings = ()) -> Kind:
+    """More owned slots, with as many more for those above it as their children then own beyond them."""
+    books, rows = parameters.books, parameters.rows
+    # A share by what is owned may need what others own many times over.
+    largest, spare = min(LARGEST, (books.slots + 1) * (rows.configured + 1)), 0
+    grows: list[tuple[Parameter, int]] = []
+    for above in parameters.line(row):
+        owned, limit = parameters.owned(above), rows.stated(above).limit
+        grows.append((owned, spare))
+        largest = min(largest, (LARGEST if limit >= UNLIMITED else limit) - owned.old + spare)
+        if rows.tree.parent[above] > 0:
+            spare += rows.stated(rows.tree.parent[above]).owned - parameters.owned_below(rows.tree.parent[above])
+    total, stated = parameters.owned_below(0), rows.group.configured_slots
 
+    def sets(size: int) -> Settings:
+        found: list[Setting] = [(owned, owned.old + size - fewer) for owned, fewer in grows if size > fewer]
+        needed = total + max(0, size - spare)
+        if stated is not None and needed > stated:
+            found.append((parameters.configured(), needed))
+        return tuple(found)
 
-def _of_owner(books: Books, row: int, inside: Inside, demand: dict[int, int]) -> Iterator[Kind]:
-    """What else may give a slot to who owns exactly: its lists, and its share of what nobody owns."""
-    rows = books.rows
-    if not rows.is_owner[row]:
-        return
-    for pair, borrower in enumerate(rows.lists.borrower):
-        if borrower == inside.leaf and rows.lists.most[pair] < UNLIMITED:
-            yield _LargerLoan(books, row, demand, pair)
-    if not rows.is_mixed:
-        yield _HigherRatio(books, inside.leaf, demand)
+    return Kind(max(0, min(largest, LARGEST - total + spare)), sets, beside)
 
 
 @dataclass(frozen=True, slots=True)

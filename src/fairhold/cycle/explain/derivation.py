@@ -25,7 +25,7 @@ from fairhold.rules.ratios import fill_sharers
 from fairhold.rules.sharing import needs_of_sharers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from fairhold.cycle.run import CycleResult
     from fairhold.kernels.amounts import Amounts
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 
-def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True) -> Explanation:
+def explain(
+    plan: Plan, result: CycleResult, path: str, *, what_if: bool = True, unseen: Collection[str] = ()
+) -> Explanation:
     """Explain one consumer of a cycle's result; raises KeyError for an unknown path.
 
     what_if : also search for the smallest change that gives one slot more, which takes the longest
+    unseen  : hosts that are down and were never up
     """
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     row = rows.by_path[path]
@@ -61,7 +64,7 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
         protected=draft.protected[row] == 1,
         set_aside=draft.inside[row],
         moves=tuple(_moves(result, row)),
-        counterfactual=one_more(plan, snapshot.books, row, snapshot.now) if row and what_if else None,
+        what_if=one_more(plan, snapshot.books, row, snapshot.now, unseen) if row and what_if else None,
         controls=(*controls_of(result, row), *bounds_of(result, row), *sites_of(result, row), *gangs_of(result, row)),
         loans=tuple(loans_of(result, row)),
     )

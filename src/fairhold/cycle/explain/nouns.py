@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from fairhold.cycle.explain.whatif import Counterfactual
+    from fairhold.cycle.explain.whatif import Counterfactual, WhatIf
 
 
 class Bound(Enum):
@@ -265,6 +265,7 @@ class Explanation:
     set_aside: idle slots set aside in its subtree for reserves (R-ASIDE-1)
     moves    : those that it, or a consumer below it, gets, holds or waits for
     controls : those that bind for it, a consumer below it, or one that could give it what it misses
+    what_if  : what would give one slot more; None of the root, and where it was not sought
     loans    : of a leaf that owns exactly, of whom it may borrow and to whom it may lend
     """
 
@@ -285,6 +286,11 @@ class Explanation:
     protected: bool
     set_aside: int
     moves: tuple[Move, ...]
-    counterfactual: Counterfactual | None
+    what_if: WhatIf | None
     controls: tuple[Control, ...] = ()
     loans: tuple[Loan, ...] = ()
+
+    @property
+    def counterfactual(self) -> Counterfactual | None:
+        """The first of the changes that would give one slot more; None where none does or none was sought."""
+        return next(iter(self.what_if.helps), None) if self.what_if else None

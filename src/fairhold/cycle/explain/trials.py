@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from copy import copy, deepcopy
-from dataclasses import dataclass, field, replace
+from copy import copy
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.columns import PlanColumns
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
 from fairhold.ledger.relay import relay
+from fairhold.ledger.rows import lay_out, with_spent
 
 if TYPE_CHECKING:
+    from fairhold.cycle.explain.pooled.parameter import Files
     from fairhold.ledger.rows import Rows
+    from fairhold.model.budget import Budget
 
 
 def apart(books: Books, now: int) -> Books:
@@ -35,71 +36,71 @@ def apart(books: Books, now: int) -> Books:
     return other
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Values to try on one resource group.
+class Trials:
+    """Books as they would be opened of changed files. What does not change is shared with the books, which must stay.
 
-    host : of which there are `more_slots`; -1 = the group's one, or a new one where none is up
+    files : as the books were opened; of the state only what parameters change: hosts that are not up, requests with a
+            name, demand and slots of the group where they are others
     """
 
-    owned: dict[int, int] = field(default_factory=dict)
-    limit: dict[int, int] = field(default_factory=dict)
-    ratio: dict[int, int] = field(default_factory=dict)
-    demand: dict[int, int] = field(default_factory=dict)
-    configured: int | None = None
-    host: int = -1
-    more_slots: int = 0
+    def __init__(self, books: Books, files: Files) -> None:
+        self.books, self.files = books, files
 
+    def open(self, files: Files) -> Books:
+        """The books of files with some other values."""
+        books, rows = self.books, self._rows(files)
+        other = copy(books)
+        other.is_trial, other.spending = True, None
+        other.demand, other.kept = array("q", books.demand), array("q", books.kept)
+        for (node, _), units in files.state.demand.items():
+            other.demand[books.rows.row[node]] = units
+        self._change_hosts(other, files)
+        other.requests, other.notices = copy(books.requests), copy(books.notices)
+        other.requests.leaf, other.notices.taker = books.requests.leaf[:], books.notices.taker[:]
+        other.requests.lines = copy(books.requests.lines)
+        relay(other, rows)
+        if files.state.requests is not self.files.state.requests:
+            self._change_requests(other, files)
+        return other
 
-def vary(books: Books, trial: Trial) -> Books:
-    """Books with some values changed."""
-    rows = books.rows
-    owned, limit = array("q", rows.plan.owned), array("q", rows.plan.limit)
-    for row, value in trial.owned.items():
-        owned[row] = value
-    for row, value in trial.limit.items():
-        limit[row] = value
-    ratio = array("q", rows.ratio)
-    for row, value in trial.ratio.items():
-        ratio[row] = value
-    plan = PlanColumns(owned, rows.plan.reserved, limit)
-    configured = rows.configured if trial.configured is None else trial.configured
-    other = replace(rows, plan=plan, ratio=ratio, configured=configured)
-    other.__dict__["controls"] = rows.controls
-    return move_to(books, other, trial.demand, trial.host, trial.more_slots)
+    def _rows(self, files: Files) -> Rows:
+        rows, plan = self.books.rows, files.plan
+        if plan is self.files.plan:
+            return rows
+        again = lay_out(plan, rows.group.name, rows.force, rows.spent)
+        enough = {at for at in rows.spent if self._is_enough(at, again.stated(again.row[at]).budget)}
+        return with_spent(again, rows.spent - enough) if enough else again
 
+    def _is_enough(self, node: int, budget: Budget | None) -> bool:
+        """Whether a budget would not be used up."""
+        if budget is None or self.books.spending is None:
+            return False
+        return self.books.spending.meters[node, budget.period].amount < budget.amount
 
-def with_user_limit(rows: Rows, leaf: int, units: int) -> Rows:
-    """The same rows with another user limit in a leaf."""
-    controls = copy(rows.controls)
-    limits = array("q", controls.user_limit)
-    limits[leaf] = units
-    controls.__dict__["user_limit"] = limits
-    other = replace(rows, known={})
-    other.__dict__["controls"] = controls
-    return other
+    def _change_hosts(self, other: Books, files: Files) -> None:
+        was, will, group = self.files, files, self.books.rows.group
+        up = (was.state.hosts_down - will.state.hosts_down) | (was.state.hosts_closed - will.state.hosts_closed)
+        hosts = zip(group.hosts, will.plan.resource_groups[group.name].hosts, strict=True)
+        sizes = {old.name: new.slots - old.slots for old, new in hosts if old.slots != new.slots}
+        if not up and not sizes and not will.state.slots:
+            return
+        table = other.hosts = self.books.hosts.apart()
+        planned = {host.name: host.slots for host in group.hosts}
+        for name in up:
+            transitions.set_host(other, table.row_of[name], slots=planned[name], up=True, closed=False)
+        for name, more in sizes.items():
+            transitions.set_host(other, table.row_of[name], slots=table.slots[table.row_of[name]] + more)
+        for slots in will.state.slots.values():
+            first = next(iter(each for each, is_up in enumerate(table.up) if is_up))
+            transitions.set_host(other, first, slots=table.slots[first] + slots - self.books.slots)
+        transitions.shut(other)
 
-
-def move_to(books: Books, rows: Rows, demand: dict[int, int], host: int = -1, more_slots: int = 0) -> Books:
-    """Books on other rows of the same consumers, with the demand of some leaves and the slots changed.
-
-    What does not change is shared with the books, which must stay as they are meanwhile.
-    """
-    other = copy(books)
-    other.is_trial = True
-    other.spending = None
-    other.demand = array("q", books.demand)
-    for leaf, units in demand.items():
-        other.demand[leaf] = units
-    if more_slots:
-        other.hosts = deepcopy(books.hosts)
-        hosts = [each for each in range(len(other.hosts.name)) if other.hosts.up[each]]
-        if host < 0 and not hosts:
-            transitions.add_host(other, "", more_slots)
-        else:
-            other.hosts.slots[host if host >= 0 else hosts[0]] += more_slots
-    other.requests, other.notices = copy(books.requests), copy(books.notices)
-    other.requests.leaf, other.notices.taker = books.requests.leaf[:], books.notices.taker[:]
-    other.requests.lines = copy(books.requests.lines)
-    relay(other, rows)
-    return other
+    def _change_requests(self, other: Books, files: Files) -> None:
+        old, requests = {each.id: each for each in self.files.state.requests}, other.requests.apart()
+        other.requests, row_of = requests, requests.row_of
+        for request in files.state.requests:
+            if request != old[request.id]:
+                row = row_of[request.id]
+                transitions.ask(other, row, request.min_count, request.siting)
+                transitions.rank(other, row, request.priority)
+                transitions.want(other, row, request.count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.parameter import several
 from fairhold.kernels.vectors import fits
 from fairhold.rules.pools.siting import could_stand
 from fairhold.units import UNLIMITED
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _RATIOS = (1, 2, 4, 8, 16, 32, 64)
 """By how much a share ratio is raised, one after the other."""
-_SEVERAL = (2, 3, 4, 5, 6, 7, 8, 16, 32)
-"""How many hosts are brought up together, one after the other."""
 
 
 def kinds(parameters: Parameters, asked: PendingRequest, waiting: Waiting) -> Iterator[Iterator[Settings]]:
@@ -64,18 +63,13 @@ def of_request(parameters: Parameters, asked: PendingRequest, *whats: str) -> It
 
 def hosts_brought_up(parameters: Parameters, asked: PendingRequest) -> Iterator[Settings]:
     """Hosts on which a unit would fit and that are down or closed, up and open: one of each kind, then several."""
-    able: list[Settings] = []
-    kinds_of: dict[object, Settings] = {}
+    able: list[tuple[object, Settings]] = []
     for host in (*parameters.books.hosts, *parameters.books.hosts_down):
         flags = parameters.flags(host)
         if flags and could_stand(asked, [host]):
-            settings = tuple((flag, False) for flag in flags)
-            able.append(settings)
-            kinds_of.setdefault((host.group, host.plain, host.labels, len(flags)), settings)
-    yield from kinds_of.values()
-    most = min(len(able), asked.model.min_count - asked.held)
-    for several in (number for number in _SEVERAL if number <= most):
-        yield tuple(setting for settings in able[:several] for setting in settings)
+            kind = (host.group, host.plain, host.labels, len(flags))
+            able.append((kind, tuple((flag, False) for flag in flags)))
+    yield from several(able, asked.model.min_count - asked.held)
 
 
 def larger_hosts(parameters: Parameters, asked: PendingRequest, gaps: list[Gap]) -> Iterator[Settings]:

@@ -7,17 +7,21 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from fairhold.model.plan import ConsumerSettings
+from fairhold.model.siting import PLACES
 from fairhold.units import SECOND, UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
+    from fairhold.model.state import Request, State
 
 Value = int | float | str | bool | tuple[str, ...] | None
 DENSE = 64
 """Steps on either side of a number that are tried one by one; beyond them each is twice as far as the one before."""
+
+_SEVERAL = (2, 3, 4, 5, 6, 7, 8, 16, 32)
+"""How many hosts are brought up together, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +30,24 @@ class Change:
 
     what     : its key there; `amount` for a resource of a host or of a request's unit, `hosts` for how many there are
     old, new : as files write them; None = not stated
-    consumer, host, request, resource, resource_group : whose it is, as far as it is theirs
+    consumer, host, request, resource, resource_group : whose it is, as far as it is theirs; `/` is the group
+    lender   : the other side of a `loan`, what the lists of both allow one consumer to use of another's
     """
 
     what: str
-    old: Value
-    new: Value
+    old: Any
+    new: Any
     consumer: str = ""
     host: str = ""
     request: str = ""
     resource: str = ""
     resource_group: str = ""
+    lender: str = ""
 
     def document(self) -> dict[str, Any]:
         """The change as data; who has nothing to do with it is left out."""
         found: dict[str, Any] = {"what": self.what, "old": self.old, "new": self.new}
-        names = ("consumer", "host", "request", "resource", "resource_group")
+        names = ("consumer", "host", "request", "resource", "resource_group", "lender")
         return found | {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
@@ -109,13 +115,13 @@ class Parameter:
         last = max(side, key=lambda each: (each - self.old) * way)
         return range(last + way * self.step, value, way * self.step)
 
-    def between_all(self) -> list[int]:
+    def gaps(self) -> list[range]:
         """Numbers of a long range that are not among `values`, the nearest first."""
         numbers = [each for each in self.values if isinstance(each, int) and each < UNLIMITED] if self.step else []
         start = self.old if not numbers or self.old < UNLIMITED else max(numbers) + self.step
         if all(abs(each - start) <= DENSE * self.step for each in numbers):
             return []
-        return [number for each in numbers for number in self.between(each)]
+        return [gap for each in numbers if (gap := self.between(each))]
 
 
 Setting = tuple[Parameter, Any]
@@ -160,6 +166,37 @@ def spans(old: int, others: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(found, key=lambda each: (abs(each - old), each < old)))
 
 
+def brought_up(host: str, what: str) -> Parameter:
+    """That a host is not up or not open any more.
+
+    what : `hosts_down`, `hosts_never_seen` or `hosts_closed`
+    """
+
+    def put(files: Files, value: bool) -> Files:  # noqa: FBT001 - the value of a flag
+        gone, mine = set() if value else {host}, {host} if value else set()
+        down, closed = files.state.hosts_down - gone, files.state.hosts_closed - gone
+        if what == "hosts_closed":  # a live cluster has who is down among these, too
+            return replace(files, state=replace(files.state, hosts_closed=closed | mine))
+        return replace(files, state=replace(files.state, hosts_down=down | mine, hosts_closed=closed))
+
+    old = True
+    return Parameter(Change(what, old, None, host=host), old, (not old,), put, bool)
+
+
+def several(able: Sequence[tuple[object, Settings]], most: int) -> Iterator[Settings]:
+    """Hosts that could be brought up: one of each kind, then several at once.
+
+    able : kind of host, what brings it up
+    most : how many at once
+    """
+    first: dict[object, Settings] = {}
+    for kind, settings in able:
+        first.setdefault(kind, settings)
+    yield from first.values()
+    for number in (number for number in _SEVERAL if number <= min(most, len(able))):
+        yield tuple(setting for _, settings in able[:number] for setting in settings)
+
+
 def with_settings(files: Files, at: int, row: int, **values: Any) -> Files:  # noqa: ANN401 - settings of any type
     """Other settings of a consumer in one policy entry."""
     entry = files.plan.policies[at]
@@ -182,6 +219,43 @@ def with_request(files: Files, request: str, **values: Any) -> Files:  # noqa: A
     """One request that wants something else."""
     mine = tuple(replace(each, **values) if each.id == request else each for each in files.state.requests)
     return replace(files, state=replace(files.state, requests=mine))
+
+
+def asks(request: Request, what: str, values: tuple[int, ...], step: int = 0) -> Parameter:
+    """A number of a request."""
+    name, old = request.id, getattr(request, what)
+
+    def put(files: Files, value: int) -> Files:
+        return with_request(files, name, **{what: value})
+
+    return Parameter(Change(what, old, None, request=name), old, values, put, int, step)
+
+
+def sited(request: Request) -> Iterator[Parameter]:
+    """Which hosts will do: one label less, none at all, and whether its units stand together."""
+    name, siting = request.id, request.siting
+
+    def put(what: str) -> Callable[[Files, Any], Files]:
+        def with_siting(files: Files, value: Any) -> Files:  # noqa: ANN401 - of any type
+            (mine,) = (each for each in files.state.requests if each.id == name)
+            return with_request(files, name, siting=mine.siting._replace(**{what: value}))
+
+        return with_siting
+
+    for what in ("need", "avoid"):
+        labels: tuple[str, ...] = getattr(siting, what)
+        fewer = [tuple(each for each in labels if each != label) for label in labels]
+        if labels:
+            values: tuple[Any, ...] = tuple(dict.fromkeys([*fewer, ()]))
+            yield Parameter(Change(what, labels, None, request=name), labels, values, put(what), tuple)
+    places = tuple(each for each in ("", *PLACES) if each != siting.place)
+    change = Change("place", siting.place or None, None, request=name)
+    yield Parameter(change, siting.place, places, put("place"), lambda value: value or None)
+
+
+def bound_told(value: int) -> int | None:
+    """A number as files write it; None = no bound."""
+    return None if value >= UNLIMITED else value
 
 
 def grain_of(amounts: Iterable[int]) -> int:

@@ -12,8 +12,12 @@ from fairhold.cycle.explain.pooled.parameter import (
     Change,
     Parameter,
     around,
+    asks,
     beside,
+    bound_told,
+    brought_up,
     grain_of,
+    sited,
     spans,
     with_entry_settings,
     with_request,
@@ -21,7 +25,7 @@ from fairhold.cycle.explain.pooled.parameter import (
 )
 from fairhold.kernels.vectors import count as units_in
 from fairhold.model.plan import PACKINGS
-from fairhold.model.siting import PLACES, label_set
+from fairhold.model.siting import label_set
 from fairhold.model.vector import amount
 from fairhold.units import UNLIMITED
 
@@ -116,7 +120,7 @@ class Parameters:
         key : the field that has it; old: as it is in force
         """
         is_time = what not in {"share_ratio", "share_priority", "rank", "user_limit"}
-        told: Callable[[int], Value] = duration if is_time else _bound_told
+        told: Callable[[int], Value] = duration if is_time else bound_told
         change = Change(what, told(old), None, consumer=self.inquiry.path(row))
 
         def put(files: Files, value: int) -> Files:
@@ -144,7 +148,7 @@ class Parameters:
         is_time = what in {"await_ends", "public_pool_grace", "rebalance_interval"}
 
         def told(value: Any) -> Value:  # noqa: ANN401 - of any type
-            return value if isinstance(value, bool | str) else duration(value) if is_time else _bound_told(value)
+            return value if isinstance(value, bool | str) else duration(value) if is_time else bound_told(value)
 
         def put(files: Files, value: Any) -> Files:  # noqa: ANN401 - of any type
             is_none = value == UNLIMITED and what in {"public_pool_grace", "max_reclaims"}
@@ -179,24 +183,9 @@ class Parameters:
 
     def flags(self, host: Machine) -> list[Parameter]:
         """That a host is down, or else that it is closed: who is down starts nothing either way."""
-        found = (what for what in ("hosts_down", "hosts_closed") if host.name in getattr(self.state, what))
-        return [self._flag(host, what) for what in islice(found, 1)]
-
-    def _flag(self, host: Machine, what: str) -> Parameter:
-        """Whether a host is among those that are down, or closed."""
-
-        def put(files: Files, value: bool) -> Files:  # noqa: FBT001 - the value of a flag
-            those = getattr(files.state, what)
-            if value:
-                return replace(files, state=replace(files.state, **{what: those | {host.name}}))
-            closed = files.state.hosts_closed - {host.name}  # a live cluster has who is down among these, too
-            return replace(files, state=replace(files.state, **{what: those - {host.name}, "hosts_closed": closed}))
-
-        old = True
-        is_unseen = what == "hosts_down" and host.name in self.state.hosts_never_seen
-        return Parameter(
-            Change("hosts_never_seen" if is_unseen else what, old, None, host=host.name), old, (not old,), put, bool
-        )
+        whats = ("hosts_never_seen", "hosts_down", "hosts_closed")
+        found = (what for what in whats if host.name in getattr(self.state, what))
+        return [brought_up(host.name, what) for what in islice(found, 1)]
 
     def host_amount(self, host: Machine, at: int) -> Parameter:
         """What a host has of a resource, up to all that anybody waits for on it alone."""
@@ -245,13 +234,13 @@ class Parameters:
     def of_request(self, asked: PendingRequest, *, is_own: bool) -> Iterator[Parameter]:
         """What a request says; of others only how much they want, and how urgently."""
         mine = asked.model
-        yield self._asks(asked, "min_count", around(mine.min_count, 0, mine.count), 1)
+        yield asks(mine, "min_count", around(mine.min_count, 0, mine.count), 1)
         others = {each.model.priority for each in self.books.asked.values()} | self.borders()
-        yield self._asks(asked, "priority", beside(mine.priority, others, -LARGEST_PRIORITY, LARGEST_PRIORITY))
+        yield asks(mine, "priority", beside(mine.priority, others, -LARGEST_PRIORITY, LARGEST_PRIORITY))
         yield from self.kinds_of_request(asked)
-        yield self._asks(asked, "count", around(mine.count, mine.min_count, mine.count + self._fitting(asked)), 1)
+        yield asks(mine, "count", around(mine.count, mine.min_count, mine.count + self._fitting(asked)), 1)
         if is_own:
-            yield from self._siting(asked)
+            yield from sited(mine)
             stands_on = any(each.parts for each in self.state.allocations if each.request == mine.id)
             if not stands_on and not any(each.parts for each in self.state.notices if each.request == mine.id):
                 yield from (self._unit(asked, at) for at, need in enumerate(asked.unit) if need)
@@ -268,14 +257,6 @@ class Parameters:
         """What only one policy reads of a request."""
         yield from ()
 
-    def _asks(self, asked: PendingRequest, what: str, values: tuple[int, ...], step: int = 0) -> Parameter:
-        """A number of a request."""
-        name, old = asked.model.id, getattr(asked.model, what)
-        change = Change(what, old, None, request=name)
-        return Parameter(
-            change, old, values, lambda files, value: with_request(files, name, **{what: value}), int, step
-        )
-
     def _unit(self, asked: PendingRequest, at: int) -> Parameter:
         """How much of a resource a unit needs; one that needs nothing of it would be another task."""
         resource, name, old = self.plan.resources[at], asked.model.id, asked.unit[at]
@@ -288,29 +269,3 @@ class Parameters:
         change = Change("amount", amount(resource, old), None, request=name, resource=resource.name)
         values = around(old, self.grain[at], old, self.grain[at])
         return Parameter(change, old, values, put, partial(amount, resource), self.grain[at])
-
-    def _siting(self, asked: PendingRequest) -> Iterator[Parameter]:
-        """Which hosts will do: one label less, none at all, and whether its units stand together."""
-        name, siting = asked.model.id, asked.model.siting
-
-        def put(what: str) -> Callable[[Files, Any], Files]:
-            def with_siting(files: Files, value: Any) -> Files:  # noqa: ANN401 - of any type
-                (mine,) = (each for each in files.state.requests if each.id == name)
-                return with_request(files, name, siting=mine.siting._replace(**{what: value}))
-
-            return with_siting
-
-        for what in ("need", "avoid"):
-            labels: tuple[str, ...] = getattr(siting, what)
-            fewer = [tuple(each for each in labels if each != label) for label in labels]
-            if labels:
-                values: tuple[Any, ...] = tuple(dict.fromkeys([*fewer, ()]))
-                yield Parameter(Change(what, labels, None, request=name), labels, values, put(what), tuple)
-        places = tuple(each for each in ("", *PLACES) if each != siting.place)
-        change = Change("place", siting.place or None, None, request=name)
-        yield Parameter(change, siting.place, places, put("place"), lambda value: value or None)
-
-
-def _bound_told(value: int) -> int | None:
-    """A number as files write it; None = no bound."""
-    return None if value >= UNLIMITED else value

@@ -1,16 +1,11 @@
-"""What would give a waiting request more: every value is changed in the files and tried in a cycle of its own.
-
-So what is told is true when it is done. It is the smallest change, as every smaller one has been tried and gives
-nothing: more of something can give less, so that nothing may be concluded from what is tried about what is not.
-"""
+"""What would give a waiting request more, by trying (see `explain.search`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.parameter import DENSE, Files, put_all
+from fairhold.cycle.explain.pooled.parameter import Files, put_all
+from fairhold.cycle.explain.search import ChangeSearch
 from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.pooled.decide import decide
 
@@ -18,193 +13,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.cycle.explain.pooled.parameter import Parameter, Settings
+    from fairhold.cycle.explain.pooled.parameter import Settings
     from fairhold.cycle.explain.pooled.parameters import Parameters
+    from fairhold.cycle.explain.search import Course
     from fairhold.ledger.pools import PendingRequest
-
-    Groups = Iterator[Iterator[Parameter]]
 
 GROUPS = ("request", "consumers", "hosts", "settings", "other requests", "other consumers")
 """What the values that are tried one after the other are of; `consumers`: the leaf and those above it."""
-_WORK = 100_000
-"""Units and hosts that all trials of one explanation look at together: some seconds."""
-_FEWEST = 10
-"""Trials that are made in any case."""
 _HOST = 4
 """Units that a host costs as much as."""
 
 
-class StoppedEarlyError(Exception):
-    """The work does not last for another trial."""
-
-
-@dataclass(slots=True)
-class _Course:
-    """How far the search for one request has come.
-
-    found : kind of value, or place among what its reasons point at → the settings that give it more
-    tried : what was tried, by keys of parameters; values: settings that were
-    loose : kinds of which not every smaller change was tried; is_exact: all were, of the kind at hand
-    open  : parameters of which not all numbers were tried
-    left_out : groups of values that were not gone through, as something helped before
-    """
-
-    asked: PendingRequest
-    found: dict[object, Settings] = field(default_factory=dict)
-    tried: dict[tuple[str, ...], None] = field(default_factory=dict)
-    values: int = 0
-    loose: set[object] = field(default_factory=set)
-    open: list[Parameter] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=lambda: list(GROUPS))
-    is_exact: bool = True
-    is_complete: bool = True
-
-    def finds(self, kind: object, settings: Settings) -> None:
-        """Settings of a kind give it more; whether smaller ones do is not known yet."""
-        self.found[kind] = settings
-        self.loose.add(kind)
-
-    def told(self) -> list[object]:
-        """The kinds in the order in which they are told, each once where two reasons lead to the same values."""
-        places = sorted(kind for kind in self.found if isinstance(kind, int))
-        seen: dict[object, object] = {}
-        for kind in (*places, *(kind for kind in self.found if not isinstance(kind, int))):
-            seen.setdefault(_key(self.found[kind]), kind)
-        return list(seen.values())
-
-
-class Search:
-    """Tries changes for the requests of one inquiry, as long as its work lasts."""
+class Search(ChangeSearch):
+    """Tries changes for the requests of one inquiry."""
 
     def __init__(self, inquiry: Inquiry, parameters: Parameters) -> None:
         self.inquiry, self.parameters = inquiry, parameters
         books = inquiry.books
-        units = sum(asked.model.count for asked in books.asked.values())
+        super().__init__(1 + sum(asked.model.count for asked in books.asked.values()) + _HOST * len(books.hosts))
         self._files = Files(inquiry.plan, inquiry.state)
-        self._tried: dict[object, dict[str, tuple[int, int]]] = {}
-        self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
 
     def of(self, asked: PendingRequest, pointed: Iterator[Iterator[Settings]]) -> Document:
-        """What gives a request more, of every kind of value the smallest change, and how the search went.
-
-        First what its reasons point at, kind by kind; where none of that helps, every value there is, until one does.
+        """What gives a request more, and how the search went.
 
         pointed : for every kind of change what is tried of it, the smallest first
         """
-        course = _Course(asked)
-        try:
-            self._try_pointed(course, pointed)
-            groups = self.parameters.groups(asked)
-            while not course.found and (group := next(groups, None)) is not None:
-                self._try_all(course, group)
-                del course.left_out[0]
-            self._fill_gaps(course)
-        except StoppedEarlyError:
-            course.is_complete = False
+        had = asked.held + self.inquiry.ways.new_units(asked)
+        groups = dict(zip(GROUPS, self.parameters.groups(asked), strict=True))
+        course = self.find(asked.model.id, had, pointed, groups)
         helps = [self._document(course, kind) for kind in course.told()]
-        tried = list(dict.fromkeys(key[0] for key in course.tried))
-        search = {"is_complete": course.is_complete, "values": len(course.tried), "cycles": course.values, "of": tried}
-        search |= {"in_part": len(course.open), "left_out": course.left_out}
-        return {"would_help": helps if helps or course.is_complete else None, "search": search}
-
-    def _try_pointed(self, course: _Course, pointed: Iterator[Iterator[Settings]]) -> None:
-        """Every kind has its turn before any has its next: the work may not last for all."""
-        open_ = dict(enumerate(pointed))
-        while open_:
-            for at, trials in list(open_.items()):
-                settings = next(trials, None)
-                if settings is None or self._helps(course, settings):
-                    del open_[at]
-                if settings is not None and at not in open_:
-                    course.finds(at, settings)
-        for kind in list(course.found):
-            self._make_smallest(course, kind)
-
-    def _try_all(self, course: _Course, group: Iterator[Parameter]) -> None:
-        """All values of some parameters, the nearest of each first, until one of its kind helps."""
-        parameters = list(islice(group, max(0, self._left) + 1))
-        open_ = [(parameter, iter(parameter.values)) for parameter in parameters]
-        while open_:
-            left = []
-            for parameter, values in open_:
-                value = next(values, None)
-                if value is None or parameter.kind in course.found:
-                    continue
-                if self._helps(course, ((parameter, value),)):
-                    course.finds(parameter.kind, ((parameter, value),))
-                    self._make_smallest(course, parameter.kind)
-                else:
-                    left.append((parameter, values))
-            open_ = left
-        course.open += [parameter for parameter in parameters if parameter.between_all()]
-        if next(group, None) is not None:
-            raise StoppedEarlyError
-
-    def _fill_gaps(self, course: _Course) -> None:
-        """Where nothing helps yet, also the numbers of long ranges that were left out, as far as the work lasts."""
-        left = []
-        for parameter in course.open if not course.found else ():
-            numbers = parameter.between_all()
-            if len(numbers) > self._left:
-                left.append(parameter)
-                continue
-            helps = next((each for each in numbers if self._helps(course, ((parameter, each),))), None)
-            if helps is not None:
-                course.finds(parameter.kind, ((parameter, helps),))
-                self._make_smallest(course, parameter.kind)
-                break
-        course.open = left
-
-    def _make_smallest(self, course: _Course, kind: object) -> None:
-        """Of each value in turn the nearest to the old one that still helps, until none can be nearer."""
-        settings, is_changed, course.is_exact = course.found[kind], True, True
-        while is_changed:
-            is_changed = False
-            for parameter, value in settings:
-                without = tuple(each for each in settings if each[0] is not parameter)
-                nearest = self._nearest(course, without, parameter, value)
-                if nearest != value:
-                    is_changed = True
-                    kept = ((parameter, each) for each in (nearest,) if nearest != parameter.old)
-                    settings = tuple(each for old in settings for each in (kept if old[0] is parameter else (old,)))
-                    course.found[kind] = settings
-                    break
-        if course.is_exact:
-            course.loose.discard(kind)
-
-    def _nearest(self, course: _Course, others: Settings, parameter: Parameter, value: object) -> object:
-        """The value nearest to the old one with which some settings help."""
-        if others and self._helps(course, others):
-            return parameter.old
-        for nearer in parameter.nearer(value):
-            if self._helps(course, (*others, (parameter, nearer))):
-                value = nearer
-                break
-        between = parameter.between(value) if isinstance(value, int) else range(0)
-        while len(between) > DENSE:  # as far as that the first that helps is looked for, not the very first
-            middle, course.is_exact = len(between) // 2, False
-            if self._helps(course, (*others, (parameter, between[middle]))):
-                value, between = between[middle], between[:middle]
-            else:
-                between = between[middle + 1 :]
-        return next((each for each in between if self._helps(course, (*others, (parameter, each)))), value)
-
-    def _helps(self, course: _Course, settings: Settings) -> bool:
-        """Whether a request holds more, with what is on its way to it, after a change."""
-        held, coming = self._outcome(course, settings)
-        return held + coming > course.asked.held + self.inquiry.ways.new_units(course.asked)
-
-    def _outcome(self, course: _Course, settings: Settings) -> tuple[int, int]:
-        """What a request holds after a change, and what is on its way to it."""
-        key = _key(settings)
-        if key not in self._tried:
-            if self._left <= 0:
-                raise StoppedEarlyError
-            self._left -= 1
-            self._tried[key] = self._run(settings)
-        course.values += 1
-        course.tried.update(dict.fromkeys(parameter.key for parameter, _ in settings))
-        return self._tried[key][course.asked.model.id]
+        return {"would_help": helps if helps or course.is_complete else None, "search": course.document()}
 
     def _run(self, settings: Settings) -> dict[str, tuple[int, int]]:
         """What every request of the inquiry holds, and what is on its way to it, in a cycle after a change.
@@ -218,14 +56,9 @@ class Search:
         others = [decided.books.asked[asked.model.id] for asked in self.inquiry.asked()]
         return {other.model.id: (other.held, decided.sweeps.ways.new_units(other)) for other in others}
 
-    def _document(self, course: _Course, kind: object) -> Document:
+    def _document(self, course: Course, kind: object) -> Document:
         settings = course.found[kind]
-        held, coming = self._outcome(course, settings)
+        held, coming = self.outcome(course, settings)
         changes = [parameter.becomes(value).document() for parameter, value in settings]
         told = {"changes": changes, "held": held, "on_the_way": coming}
         return told | ({} if kind not in course.loose else {"is_smallest": False})
-
-
-def _key(settings: Settings) -> frozenset[object]:
-    """By what settings are known."""
-    return frozenset((parameter.key, value) for parameter, value in settings)

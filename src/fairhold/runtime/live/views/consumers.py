@@ -11,7 +11,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED, vector_groups
-from fairhold.model.presence import not_up_in
+from fairhold.model.presence import UNSEEN, not_up_in
 from fairhold.orchestrator.owned import owned_slots
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.explaining_pools import as_document as pools_as_document
@@ -172,6 +172,8 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
         raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", mend)])
     shared = [*(group for group in groups if group), *vector_groups(plan)]
     absent = absent_hosts(core, shared).get("hosts", {})
+    away = (row for told in absent.values() for row in told["not_up"] if row["state"] == UNSEEN)
+    unseen = {host for row in away for host in row["hosts"]}
     found = [
         (explain(plan, prospect(core, group).result, consumer, what_if=False), apart(groups[group], now))
         for group in groups
@@ -180,7 +182,7 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
 
     def document() -> Document:
         whole = [
-            replace(each, counterfactual=one_more(plan, books, row, now))
+            replace(each, what_if=one_more(plan, books, row, now, unseen))
             if (row := books.rows.by_path[consumer])
             else each
             for each, books in found
