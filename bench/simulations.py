@@ -17,7 +17,7 @@ from fairhold.lab.scenario import read_scenario
 from fairhold.lab.simulating import MANY_ROWS
 from fairhold.model.workload import Workload
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.experiment import Scene, Work
+from fairhold.sim.experiment import Experiment, Work
 from fairhold.sim.log import Log
 from fairhold.sim.play import Simulation
 
@@ -63,7 +63,7 @@ class _Events:
     def cycled_vectors(self, now: int, result: object) -> None: ...
 
 
-def played(scene: Scene) -> Row:
+def played(scene: Experiment) -> Row:
     """Milliseconds of the processor for one run, its log included, and what that comes to."""
     if len(scene.plan.tree) >= MANY_ROWS:
         prefer_compiled(MANY_ROWS)
@@ -76,7 +76,7 @@ def played(scene: Scene) -> Row:
     return {"ms": round(took * 1000), "jobs_per_s": round(jobs / took), "events_per_s": round(events.count / took)}
 
 
-def grid() -> Scene:
+def grid() -> Experiment:
     """28 organisations above 200 users, single tasks, 200 slots: some hours want half as much again."""
     random = Random(1)
     owned = [max(1, 120 // (at + 1) ** 2) for at in range(28)]
@@ -86,7 +86,7 @@ def grid() -> Scene:
     return _scene(plan, paths, weights, [(1, 1)], jobs=GRID_JOBS, load=1.15, random=random)
 
 
-def gpus(policy: str) -> Scene:
+def gpus(policy: str) -> Experiment:
     """Ten virtual clusters, 120 GPUs, a third of the jobs gangs of 2 to 32."""
     random, paths = Random(2), [f"/vc{at}" for at in range(10)]
     owned = OWNED
@@ -103,7 +103,7 @@ def gpus(policy: str) -> Scene:
     return _scene(plan_of(policy, 120, stated, paths), paths, owned, sizes, jobs=GPU_JOBS, load=1.0, random=random)
 
 
-def pooled(policy: str) -> Scene:
+def pooled(policy: str) -> Experiment:
     """The first of the same jobs, each slot of theirs a GPU of one of 15 hosts."""
     scene = gpus("hybrid")
     stated: dict[str, dict[str, Any]] = {}
@@ -148,7 +148,7 @@ def _scene(
     jobs: int,
     load: float,
     random: Random,
-) -> Scene:
+) -> Experiment:
     """Jobs in bursts, with run times of a heavy tail, that want so many times what there is on average."""
     tasks = random.choices([size for size, _ in sizes], [weight for _, weight in sizes], k=jobs)
     runs = [round(min(random.lognormvariate(6, 1.8), 86_400) * SECOND) + SECOND for _ in range(jobs)]
@@ -166,4 +166,4 @@ def _scene(
         min_count=[count if count > 1 else 0 for count in tasks],
         consumers=tuple(paths),
     )
-    return Scene(plan, workload, 0, work=WORK)
+    return Experiment(plan, workload, 0, work=WORK)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairhold.cycle.document import run_cycle
 from fairhold.rules import granting
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.play import Simulation
 from tests.gangs.strategies import gangs
 from tests.sim.scenes import plan_of, played, random_jobs
@@ -38,7 +38,7 @@ def test_a_cycle_is_the_same_with_all_passes_made(case: Case) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_story_is_the_same_with_all_passes_made(seed: int, plan: int) -> None:
     """What is known of a leaf is forgotten with every change of its requests."""
-    scene = Scene(PLANS[plan], random_jobs(seed, LEAVES, gangs=True), 0)
+    scene = Experiment(PLANS[plan], random_jobs(seed, LEAVES, gangs=True), 0)
     found = played(scene, is_brief=False).lines
     with patch.object(granting, "_may_grant_any", lambda *_: True):
         assert played(scene, is_brief=False).lines == found
@@ -47,7 +47,7 @@ def test_a_story_is_the_same_with_all_passes_made(seed: int, plan: int) -> None:
 @given(st.integers(0, 2**32))
 def test_fewest_units_of_which_a_leaf_could_use_some(seed: int) -> None:
     """Against all of its requests, after every step of a story."""
-    simulation = Simulation(Scene(PLANS[0], random_jobs(seed, LEAVES, gangs=Random(seed).random() < 0.7), 0))
+    simulation = Simulation(Experiment(PLANS[0], random_jobs(seed, LEAVES, gangs=Random(seed).random() < 0.7), 0))
     books = simulation.live.books["compute"]
     requests, is_any = books.requests, False
     while simulation.step():

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.handle import Orchestrator
-    from tests.golden.stories import Json, Story, Write
+    from tests.golden.stories import EventTrace, Json, Write
 
 AHEAD = 4 * HOUR
 
@@ -75,7 +75,7 @@ class _Vectors(_Told, VectorStorm):
     """Of vectors."""
 
 
-def storm_of(kind: type[_Slots | _Vectors], seed: int, steps: int, **settings: object) -> Story:
+def storm_of(kind: type[_Slots | _Vectors], seed: int, steps: int, **settings: object) -> EventTrace:
     """Random events, one after another."""
 
     def story(write: Write) -> None:
@@ -86,7 +86,7 @@ def storm_of(kind: type[_Slots | _Vectors], seed: int, steps: int, **settings: o
     return story
 
 
-def dense_cycles(first: int, last: int) -> Story:
+def dense_cycles(first: int, last: int) -> EventTrace:
     """Cycles of `multidimensional` on files: documents and the states after them."""
 
     def story(write: Write) -> None:
@@ -106,7 +106,7 @@ def dense_cycles(first: int, last: int) -> Story:
     return story
 
 
-def files_of(plan_document: Json, seed: int, turns: int, *, vectors: bool) -> Story:
+def files_of(plan_document: Json, seed: int, turns: int, *, vectors: bool) -> EventTrace:
     """Cycles on a state file that each cycle writes anew, while demand goes up and down and hosts fail."""
 
     def story(write: Write) -> None:
@@ -155,7 +155,7 @@ def _fit(document: Json) -> None:
     document["allocations"] = kept
 
 
-def cases_of(name: str) -> Story:
+def cases_of(name: str) -> EventTrace:
     """The worked cases of a file, whole documents of them and of a second cycle."""
 
     def story(write: Write) -> None:
@@ -198,7 +198,7 @@ def _halfway(name: str, hours: float) -> tuple[Plan, Simulation, list[tuple[str,
     return scene.plan, simulation, past
 
 
-def forecast_of(name: str, hours: float, draws: int = 6) -> Story:
+def forecast_of(name: str, hours: float, draws: int = 6) -> EventTrace:
     """When all that waits starts, in a few draws."""
 
     def story(write: Write) -> None:
@@ -212,7 +212,7 @@ def forecast_of(name: str, hours: float, draws: int = 6) -> Story:
     return story
 
 
-def other_plan_of(name: str, hours: float, document: Json) -> Story:
+def other_plan_of(name: str, hours: float, document: Json) -> EventTrace:
     """What another plan would do to a live cluster: now, at windows, over time; told of, and on, a state file, too."""
 
     def story(write: Write) -> None:
@@ -231,7 +231,7 @@ def other_plan_of(name: str, hours: float, document: Json) -> Story:
     return story
 
 
-def record_of(name: str, text: Json, other: Json) -> Story:
+def record_of(name: str, text: Json, other: Json) -> EventTrace:
     """A record of a simulation: it is played as it was, and under another plan."""
 
     def story(write: Write) -> None:
@@ -246,7 +246,7 @@ def record_of(name: str, text: Json, other: Json) -> Story:
     return story
 
 
-def course_of_file(plan_document: Json, seed: int, *, vectors: bool) -> Story:
+def course_of_file(plan_document: Json, seed: int, *, vectors: bool) -> EventTrace:
     """The course of a state file: who holds what at every full hour, and what is stopped."""
 
     def story(write: Write) -> None:
@@ -278,7 +278,7 @@ FILES: dict[str, Json] = {
 """Plans under which cycles run on files."""
 
 
-def _other_plans() -> Iterator[tuple[str, Callable[[], Story]]]:
+def _other_plans() -> Iterator[tuple[str, Callable[[], EventTrace]]]:
     entry, slots, vectors = plans.entry, plans.slots, plans.vectors
     shares = slots(entry("share_ratio", plans.SHARES))
     yield "another plan: shares", partial(other_plan_of, "hybrid", 5, shares)
@@ -295,7 +295,7 @@ def _other_plans() -> Iterator[tuple[str, Callable[[], Story]]]:
     yield "another plan: pools", partial(other_plan_of, "fair_share", 3, vectors(plans.pools()))
 
 
-def _stories() -> Iterator[tuple[str, Callable[[], Story]]]:
+def _stories() -> Iterator[tuple[str, Callable[[], EventTrace]]]:
     entry, slots, vectors = plans.entry, plans.slots, plans.vectors
     shares, hybrid = slots(entry("share_ratio", plans.SHARES)), slots(entry("hybrid", plans.OWNED))
     for at, settings in enumerate(SETTINGS):
@@ -330,5 +330,5 @@ def _stories() -> Iterator[tuple[str, Callable[[], Story]]]:
     )
 
 
-OTHERS: dict[str, Callable[[], Story]] = dict(_stories())
+OTHERS: dict[str, Callable[[], EventTrace]] = dict(_stories())
 """Name → what makes the story."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.sim.experiment import Resizing, Scene
+from fairhold.sim.experiment import Experiment, Resizing
 from tests.golden.plans import HOSTS as MACHINES
 from tests.golden.plans import LISTS, MIXED, OWNED, POOLS, QUEUES, SHARES, entry, more, pools, queues, slots, vectors
 from tests.golden.stories import GRADUAL, HOUR, MONDAY, POLITE, outages, scene_of
@@ -34,7 +34,7 @@ kai = {path: {key: value for key, value in each.items() if key != "limit"} for p
 day = "Mon-Fri 09:00-10:30, Mon-Fri 12:00-13:00"
 hour = "Mon-Fri 09:00-10:00, Mon-Fri 11:00-12:00"
 
-SCENES: dict[str, Callable[[], Scene]] = {
+SCENES: dict[str, Callable[[], Experiment]] = {
     "hybrid": lambda: scene_of(slots(hybrid), 1, 700, 12, work=GRADUAL),
     "hybrid evenly": lambda: scene_of(
         slots(entry("hybrid", OWNED, distribute_evenly=True, victims="oldest", within="fifo")), 2, 400, 6

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.experiment import Outage, Scene, Work
+from fairhold.sim.experiment import Experiment, Outage, Work
 from fairhold.sim.log import Log
 from fairhold.sim.play import Simulation
 from tests.golden import plans
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Write = Callable[[str], object]
-Story = Callable[[Write], None]
+EventTrace = Callable[[Write], None]
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -69,11 +69,11 @@ def work_of(seed: int, jobs: int, hours: float, *, gangs: float = 0, vectors: bo
     )
 
 
-def scene_of(document: Json, seed: int, jobs: int, hours: float, **more: Any) -> Scene:
+def scene_of(document: Json, seed: int, jobs: int, hours: float, **more: Any) -> Experiment:
     """A scene of a plan and invented work; see `work_of`, other options are of the scene."""
     shape = {key: more.pop(key) for key in ("gangs", "vectors") if key in more}
     workload = work_of(seed, jobs, hours, **shape)
-    return Scene(plan_of(document), workload, MONDAY, MONDAY + round(2 * hours * HOUR), slot=SLOT, **more)
+    return Experiment(plan_of(document), workload, MONDAY, MONDAY + round(2 * hours * HOUR), slot=SLOT, **more)
 
 
 def outages(*names: str, hours: float) -> tuple[Outage, ...]:
@@ -85,7 +85,7 @@ def outages(*names: str, hours: float) -> tuple[Outage, ...]:
     )
 
 
-def played(make: Callable[[], Scene]) -> Story:
+def played(make: Callable[[], Experiment]) -> EventTrace:
     """A simulation of a scene, with its log."""
 
     def story(write: Write) -> None:

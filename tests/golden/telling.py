@@ -13,13 +13,13 @@ from tests.golden.scenes import SCENES
 from tests.golden.stories import played
 
 if TYPE_CHECKING:
-    from tests.golden.stories import Story
+    from tests.golden.stories import EventTrace
 
 DIGESTS = Path(__file__).with_name("digests.json")
 NAMES = (*SCENES, *OTHERS)
 
 
-def story_of(name: str) -> Story:
+def story_of(name: str) -> EventTrace:
     """The story of a name."""
     return played(SCENES[name]) if name in SCENES else OTHERS[name]()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.lab.recording import record
 from fairhold.ports import Entry
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.log import line_of
 from fairhold.sim.play import Simulation
 from fairhold.sim.replay import Replay
@@ -66,17 +66,17 @@ class Lines:
         return [line_of(*each) for each in self.without_cycles()]
 
 
-def lines_of(scene: Scene) -> Lines:
+def lines_of(scene: Experiment) -> Lines:
     lines = Lines()
     Simulation(scene, [lines]).run()
     return lines
 
 
-def replayed(found: Record, scene: Scene) -> list[str]:
+def replayed(found: Record, scene: Experiment) -> list[str]:
     """The log of a record that is played again."""
     lines = Lines()
     story = found.story
-    again = Scene(
+    again = Experiment(
         scene.plan,
         scene.workload,
         story.begin,

@@ -13,7 +13,7 @@ from fairhold.errors import ArgumentError, Fault, InputError, UsageError
 from fairhold.lab.records import write_record
 from fairhold.model.workload import Workload
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.forecast import COVERAGE
 from fairhold.traces.draws import BITS, Stream, stream_of
 from tests.lab.logs import lines_of, recorded
@@ -44,7 +44,7 @@ def busy(folder: Path, jobs: int = 240) -> None:
     lengths = [1 + (33 * SECOND * chance.exponential() >> BITS) for _ in range(jobs)]
     owners = [chance.below(2) for _ in range(jobs)]
     work = Workload([f"j{at}" for at in range(jobs)], submits, owners, [1] * jobs, lengths, consumers=("/A", "/B"))
-    scene = Scene(parse_plan(PLAN, "plan")[0], work, 0)
+    scene = Experiment(parse_plan(PLAN, "plan")[0], work, 0)
     write_record(folder, recorded(lines_of(scene).all, PLAN, 0))
 
 

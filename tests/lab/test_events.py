@@ -11,7 +11,7 @@ import pytest
 from fairhold.errors import InputError, UsageError
 from fairhold.lab.events import COLUMNS, JSONL, PARQUET, open_events, read_events
 from fairhold.orchestrator import changes as said
-from fairhold.sim.experiment import Outage, Scene
+from fairhold.sim.experiment import Experiment, Outage
 from fairhold.sim.log import Log
 from fairhold.sim.play import Simulation
 from tests.sim.scenes import SECOND, jobs_of, plan_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})
-SCENE = Scene(
+SCENE = Experiment(
     HOSTS,
     jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10), (40, "/A", 2, 10), gang=True),
     0,

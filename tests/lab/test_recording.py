@@ -17,7 +17,7 @@ from fairhold.lab.simulating import simulate
 from fairhold.orchestrator import changes as said
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.event_trace import Began
-from fairhold.sim.experiment import Outage, Scene, Work
+from fairhold.sim.experiment import Experiment, Outage, Work
 from tests.lab.logs import Written, lines_of, recorded, replayed
 from tests.sim.scenes import SECOND, random_jobs
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def story_of(seed: int) -> tuple[Scene, str]:
+def story_of(seed: int) -> tuple[Experiment, str]:
     """A random scene of slots or vectors, with hosts that fail, gangs, delays; and the text of its plan."""
     random = Random(seed)
     with_hosts = random.random() < 0.6
@@ -56,7 +56,7 @@ def story_of(seed: int) -> tuple[Scene, str]:
     ]
     jobs = random_jobs(seed, list(consumers), gangs=random.random() < 0.5)
     outages.sort(key=lambda each: (each.down, each.host))
-    return Scene(parse_plan(text, "plan")[0], jobs, 0, None, work, tuple(outages)), text
+    return Experiment(parse_plan(text, "plan")[0], jobs, 0, None, work, tuple(outages)), text
 
 
 @pytest.mark.parametrize("with_cycles", [True, False])
@@ -69,7 +69,7 @@ def test_a_story_comes_out_as_it_was(seed: int, *, with_cycles: bool) -> None:
     assert replayed(found, scene) == lines.told()
 
 
-def vectors_of(seed: int) -> tuple[Scene, str]:
+def vectors_of(seed: int) -> tuple[Experiment, str]:
     """The same of units of several resources, by turns owned and deserved."""
     random = Random(seed)
     hosts = [{"name": f"h{at}", "cpu": random.randint(4, 8), "gpu": random.randint(1, 4)} for at in range(3)]
@@ -90,7 +90,7 @@ def vectors_of(seed: int) -> tuple[Scene, str]:
     jobs = random_jobs(seed, list(consumers), jobs=20, most=4, gangs=random.random() < 0.5)
     jobs = replace(jobs, units=units, unit=[random.randrange(3) for _ in jobs.name])
     outages = (Outage("h2", 20 * SECOND, 30 * SECOND, random.choice([0, 5]) * SECOND),)
-    return Scene(parse_plan(text, "plan")[0], jobs, 0, None, Work(yields=random.random() < 0.5), outages), text
+    return Experiment(parse_plan(text, "plan")[0], jobs, 0, None, Work(yields=random.random() < 0.5), outages), text
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -104,7 +104,7 @@ def test_a_story_of_vectors_comes_out_as_it_was(seed: int) -> None:
 @pytest.mark.parametrize("make", [story_of, vectors_of])
 @pytest.mark.parametrize("seed", [0, 5, 6, 27])
 def test_a_record_begins_anywhere(
-    seed: int, make: Callable[[int], tuple[Scene, str]], since: int, tmp_path: Path
+    seed: int, make: Callable[[int], tuple[Experiment, str]], since: int, tmp_path: Path
 ) -> None:
     """Also where a unit is handed on before the first cycle, by the quotas of the last one before (R-HAND-1)."""
     scene, text = make(seed)

@@ -14,7 +14,7 @@ from tests.lab.test_recording import story_of
 
 if TYPE_CHECKING:
     from fairhold.lab.scenario import Scenario
-    from fairhold.sim.event_trace import Story
+    from fairhold.sim.event_trace import EventTrace
 
 FILE = ROOT / "examples/simulation/scenario.yaml"
 
@@ -51,7 +51,7 @@ def test_all_that_was_recorded_counts() -> None:
     story = recorded(lines_of(scene).all, text, 0).story
     whole = read_scenario(FILE)
 
-    def made_of_story(other: Story) -> str:
+    def made_of_story(other: EventTrace) -> str:
         return made(replace(whole, scenes={"lent": replace(scene, story=other)}))
 
     at = next(at for at, line in enumerate(story.lines) if isinstance(line.what, TaskEnded))

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 GRACES = (None, None, None, None, "5s", "30s")
 
 
-class Story(NamedTuple):
+class EventTrace(NamedTuple):
     """What happens: the requests of two cycles, and which allocations end in between."""
 
     plan: Json
@@ -71,11 +71,11 @@ class Story(NamedTuple):
                     held.remove(free[end % len(free)])
 
 
-def stories(*, gangs: bool = True, limits: bool = True) -> st.SearchStrategy[Story]:
+def stories(*, gangs: bool = True, limits: bool = True) -> st.SearchStrategy[EventTrace]:
     return st.integers(0, 10**9).map(lambda seed: story(Random(seed), gangs=gangs, limits=limits))
 
 
-def story(rng: Random, *, gangs: bool, limits: bool) -> Story:
+def story(rng: Random, *, gangs: bool, limits: bool) -> EventTrace:
     plan, leaves = lent(rng, limits=limits)
     requests = asked(rng, plan, leaves, gangs=gangs)
     first = rng.randint(1, len(requests) - 1)
@@ -83,7 +83,7 @@ def story(rng: Random, *, gangs: bool, limits: bool) -> Story:
     turns = [
         (rng.choice((0, 3, 5, 5, 30)), [rng.randrange(9) for _ in range(rng.choice((0, 0, 1, 2)))]) for _ in range(4)
     ]
-    return Story(plan, requests[:first], requests, ends, turns)
+    return EventTrace(plan, requests[:first], requests, ends, turns)
 
 
 def lent(rng: Random, *, limits: bool) -> tuple[Json, list[str]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from fairhold.cycle.document import run_cycle
 from tests.examples import FEWER
-from tests.pools.lending import Story, stories
+from tests.pools.lending import EventTrace, stories
 from tests.pools.strategies import NOW, read
 
 Json = dict[str, Any]
@@ -44,7 +44,7 @@ def renamed(requests: list[Json]) -> list[Json]:
 
 @FEWER
 @given(stories(), stories())
-def test_pools_do_not_depend_on_what_happens_in_another_entry(story: Story, other: Story) -> None:
+def test_pools_do_not_depend_on_what_happens_in_another_entry(story: EventTrace, other: EventTrace) -> None:
     plan = beside(story.plan, other.plan)
     found = []
     for more in (other.first, other.then):

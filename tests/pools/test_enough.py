@@ -12,14 +12,14 @@ from fairhold.rules.pools import taking
 from fairhold.rules.pools.enough import least_use
 from fairhold.rules.pools.picking import Picker
 from fairhold.rules.pools.placing import Placing
-from tests.pools.lending import Story, stories, story
+from tests.pools.lending import EventTrace, stories, story
 
 
-def told(story: Story) -> list[object]:
+def told(story: EventTrace) -> list[object]:
     return [cycle.document for _, cycle in [*story.cycles(), *story.later()]]
 
 
-def shared(story: Story) -> Story:
+def shared(story: EventTrace) -> EventTrace:
     """The same where nobody owns anything, so that quotas and usages alone decide."""
     plan = deepcopy(story.plan)
     for entry in plan["policies"]:
@@ -30,7 +30,7 @@ def shared(story: Story) -> Story:
 
 @settings(derandomize=True)
 @given(stories(gangs=True) | stories(gangs=True).map(shared))
-def test_cycles_are_the_same_where_everybody_is_looked_for(story: Story) -> None:
+def test_cycles_are_the_same_where_everybody_is_looked_for(story: EventTrace) -> None:
     found = told(story)
     with patch.object(taking, "least_use", lambda *_: 0):
         assert told(story) == found
@@ -38,7 +38,7 @@ def test_cycles_are_the_same_where_everybody_is_looked_for(story: Story) -> None
 
 @settings(derandomize=True)
 @given(stories(gangs=True))
-def test_cycles_are_the_same_where_everybody_is_asked_in_turn(story: Story) -> None:
+def test_cycles_are_the_same_where_everybody_is_asked_in_turn(story: EventTrace) -> None:
     found = told(story)
     with patch.object(Placing, "has_room", lambda *_: True):
         assert told(story) == found

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from fairhold.rules.pools import levels, taking
 from fairhold.rules.pools.gathering import Gathering
-from tests.pools.lending import Story, stories, story
+from tests.pools.lending import EventTrace, stories, story
 
 if TYPE_CHECKING:
     from fairhold.rules.pools.picking import Pick
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @settings(derandomize=True)
 @given(stories(gangs=True))
-def test_cycles_are_the_same_where_all_are_looked_at_for_every_unit(story: Story) -> None:
+def test_cycles_are_the_same_where_all_are_looked_at_for_every_unit(story: EventTrace) -> None:
     found = [cycle.document for _, cycle in [*story.cycles(), *story.later()]]
     with patch.object(taking, "can_gather", lambda *_: False), patch.object(levels, "_alike", lambda *_: None):
         assert [cycle.document for _, cycle in [*story.cycles(), *story.later()]] == found

@@ -12,7 +12,7 @@ from fairhold.planio.state import state_document
 from fairhold.units import SECOND, parse_instant
 from tests.examples import FEWER
 from tests.oracles.cycling import WholeCycle
-from tests.pools.lending import Story, stories
+from tests.pools.lending import EventTrace, stories
 from tests.pools.strategies import read
 from tests.pools.test_oracle_sweeping import placed
 
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 @settings(FEWER, derandomize=True)
 @given(st.booleans().flatmap(lambda gangs: stories(gangs=gangs, limits=False)))
-def test_what_goes_on_with_earlier_notices_is_what_the_oracle_says(story: Story) -> None:
+def test_what_goes_on_with_earlier_notices_is_what_the_oracle_says(story: EventTrace) -> None:
     """Always the same stories: graces run out, units end, takers get places elsewhere; what is held stays theirs."""
     for state, cycle in story.later():
         oracle = WholeCycle(story.plan, state, cycle.document["ownership"])

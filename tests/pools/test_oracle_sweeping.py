@@ -11,7 +11,7 @@ from fairhold.planio.state import state_document
 from tests.oracles.parcels import World
 from tests.oracles.sweeping import FirstSweep
 from tests.oracles.taking import SecondSweep
-from tests.pools.lending import Story, stories
+from tests.pools.lending import EventTrace, stories
 from tests.pools.strategies import read
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 @settings(max_examples=33, derandomize=True)
 @given(stories())
-def test_what_is_idle_goes_out_as_the_oracle_says(story: Story) -> None:
+def test_what_is_idle_goes_out_as_the_oracle_says(story: EventTrace) -> None:
     """First from nothing, then beside what stands; where something is taken back, see `test_oracle_taking.py`."""
     for state, cycle in story.cycles():
         oracle = FirstSweep(story.plan, state, cycle.document["ownership"])
@@ -34,7 +34,7 @@ def test_what_is_idle_goes_out_as_the_oracle_says(story: Story) -> None:
             compare_pools(oracle, cycle.document)
 
 
-def places_in_vain(story: Story, state: Json, cycle: Cycle) -> bool:
+def places_in_vain(story: EventTrace, state: Json, cycle: Cycle) -> bool:
     """Whether something of the first sweep would go in the second one: it is not placed then (R-SWEEP-3)."""
     oracle = SecondSweep(story.plan, state, cycle.document["ownership"])
     oracle.sweep()

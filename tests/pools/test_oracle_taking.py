@@ -13,7 +13,7 @@ from fairhold.units import SECOND, parse_instant
 from tests.oracles.measuring import Pools
 from tests.oracles.parcels import OWN, less
 from tests.oracles.taking import SecondSweep
-from tests.pools.lending import Story, stories
+from tests.pools.lending import EventTrace, stories
 from tests.pools.strategies import read
 from tests.pools.test_oracle_sweeping import placed
 
@@ -25,7 +25,7 @@ KINDS = st.fixed_dictionaries({"gangs": st.booleans(), "limits": st.booleans()})
 
 @settings(derandomize=True)
 @given(KINDS.flatmap(lambda kinds: stories(**kinds)))
-def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
+def test_what_is_taken_back_is_what_the_oracle_says(story: EventTrace) -> None:
     """Always the same stories: with gangs and without, with share limits and without."""
     for state, cycle in story.cycles():
         if any(entry.books.unplaced for _, entry in cycle.pooled):
@@ -47,7 +47,7 @@ def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
 
 @settings(max_examples=33, derandomize=True)
 @given(stories(gangs=False, limits=True))
-def test_nothing_is_stopped_beside_idle_resource_that_its_taker_could_have_used(story: Story) -> None:
+def test_nothing_is_stopped_beside_idle_resource_that_its_taker_could_have_used(story: EventTrace) -> None:
     """SPEC §6.2: what is idle, and held for nobody, fits no unit of who takes something."""
     for state, cycle in story.cycles():
         after = state_document(read(story.plan, state)[0], cycle.after)

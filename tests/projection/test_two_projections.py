@@ -13,7 +13,7 @@ from fairhold.cycle.projection import course_of
 from fairhold.model.state import State
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.live_projection import live_course
 from fairhold.sim.play import Simulation
 from tests.sim.scenes import SECOND, plan_of, random_jobs
@@ -40,7 +40,7 @@ def test_both_say_the_same(seed: int) -> None:
     paths = {"/A": 8, "/B": 6, "/C": 6}
     was = plan_of({path: {"owned": owned} for path, owned in paths.items()})
     will = plan_of({"/A": {"owned": 3 + seed}, "/B": {"owned": 15 - seed}, "/C": {"owned": 2}})
-    scene = Scene(was, random_jobs(seed, list(paths), jobs=60), 0, HALF)
+    scene = Experiment(was, random_jobs(seed, list(paths), jobs=60), 0, HALF)
     played = Simulation(scene)
     played.run()
     cluster = thaw(freeze(played.live.cluster), open_cluster_books(will, HALF), forgets=True, own="")

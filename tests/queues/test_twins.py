@@ -195,7 +195,7 @@ def test_idle_units_go_out_in_the_order_of_the_slow_twin(cluster: Cluster) -> No
     assert granted(decided(cluster)) == expected
 
 
-class Story:
+class EventTrace:
     """One request that waits takes unit by unit.
 
     told : who goes for it, in the order in which they are told
@@ -256,7 +256,7 @@ class Story:
 
 def taken(twin: Twin, request: Request) -> Counter[tuple[str, str]]:
     """Who goes for the one request that waits until nobody does: of other queues first, then of its own."""
-    story = Story(twin, request)
+    story = EventTrace(twin, request)
     before = -1
     while len(story.told) != before:
         before = len(story.told)

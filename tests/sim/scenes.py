@@ -13,7 +13,7 @@ from fairhold.sim.play import Simulation
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator import changes as said
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.experiment import Experiment
 
 SECOND = 1_000_000
 
@@ -69,7 +69,7 @@ def random_jobs(seed: int, paths: list[str], jobs: int = 40, most: int = 8, *, g
     )
 
 
-class Story:
+class EventTrace:
     """Remembers all that happened."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Story:
         return [line for line in self.lines if isinstance(line[1], kind)]
 
 
-def played(scene: Scene, **options: Any) -> Story:
-    story = Story()
+def played(scene: Experiment, **options: Any) -> EventTrace:
+    story = EventTrace()
     Simulation(scene, [story], **options).run()
     return story

@@ -18,7 +18,7 @@ from fairhold.planio.plan import parse_plan
 from fairhold.runtime.lending import lending
 from fairhold.runtime.live.views.amounts import amounts_now
 from fairhold.sim.account import Spans
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
 from tests.sim.scenes import SECOND, random_jobs
@@ -115,7 +115,7 @@ def test_borrowed_is_the_same_live_simulated_and_in_usage(policy: str, seed: int
         units = tuple((("gpu", "1"), ("cpu", cpus)) for cpus in "13")
         jobs = replace(jobs, units=units, unit=[at % 2 for at in range(40)])
     watches: list[Any] = []
-    simulation = Simulation(Scene(plan_of(policy), jobs, 0), watches)
+    simulation = Simulation(Experiment(plan_of(policy), jobs, 0), watches)
     group, resources = (POOLED, ["gpu", "cpu"]) if is_vector else ("compute", ["slots"])
     measures = [Measures(simulation.live.cluster, group, each, Spans(0, SECOND)) for each in resources]
     compared = Compared(simulation, measures)

@@ -12,7 +12,7 @@ import pytest
 
 from fairhold.cycle.pooled import decide, front
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.experiment import Scene, Work
+from fairhold.sim.experiment import Experiment, Work
 from tests.pools.test_pool_ledger import Compared
 from tests.sim.scenes import SECOND, played, random_jobs
 
@@ -85,8 +85,8 @@ def crowded(seed: int) -> Workload:
     )
 
 
-def scene_of(plan: Plan, seed: int) -> Scene:
-    return Scene(plan, crowded(seed), 0, end=90 * SECOND, work=Work(stop_delay=300_000 * (seed % 3)))
+def scene_of(plan: Plan, seed: int) -> Experiment:
+    return Experiment(plan, crowded(seed), 0, end=90 * SECOND, work=Work(stop_delay=300_000 * (seed % 3)))
 
 
 @pytest.fixture

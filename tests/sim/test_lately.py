@@ -22,7 +22,7 @@ from fairhold.rules.choosing import Choice
 from fairhold.rules.gangs import count_usable, usable
 from fairhold.rules.remembering import remembered
 from fairhold.rules.victims import choose_victims, victim_order
-from fairhold.sim.experiment import Scene, Work
+from fairhold.sim.experiment import Experiment, Work
 from fairhold.sim.play import Simulation
 from tests.examples import FEWER
 from tests.sim.scenes import SECOND, plan_of, random_jobs
@@ -114,7 +114,9 @@ def crowd(seed: int, *, gangs: bool) -> Workload:
 def test_cycles_decide_the_same_with_nothing_remembered(plan: int, gangs: bool) -> None:  # noqa: FBT001
     for workload in (crowd(plan, gangs=gangs), random_jobs(plan, LEAVES, gangs=gangs)):
         twin = Twin()
-        Simulation(Scene(MORE_PLANS[plan], workload, 0, work=Work(stop_delay=300_000)), [twin], is_brief=False).run()
+        Simulation(
+            Experiment(MORE_PLANS[plan], workload, 0, work=Work(stop_delay=300_000)), [twin], is_brief=False
+        ).run()
         assert twin.cycles > 20
 
 

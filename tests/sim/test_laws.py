@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairhold.model.workload import Workload
 from fairhold.sim.account import Spans
-from fairhold.sim.experiment import Scene, Work
+from fairhold.sim.experiment import Experiment, Work
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
 from tests.examples import FEW
@@ -26,7 +26,7 @@ def erlang_c(servers: int, load: float) -> float:
     return last / (sum(load**n / factorial(n) for n in range(servers)) + last)
 
 
-def measured(scene: Scene) -> Measures:
+def measured(scene: Experiment) -> Measures:
     watches: list[Measures] = []
     simulation = Simulation(scene, watches)
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(scene.start, SECOND * 60))
@@ -45,7 +45,7 @@ def test_exponential_arrivals_wait_as_erlang_says() -> None:
         submit.append(round(at * SECOND))
     duration = [round(random.expovariate(1 / work) * SECOND) for _ in range(jobs)]
     workload = Workload([str(at) for at in range(jobs)], submit, [0] * jobs, [1] * jobs, duration, consumers=("/A",))
-    waits = measured(Scene(plan_of({"/A": {"owned": SLOTS}}, slots=SLOTS), workload, 0)).tallies["/A"].waits
+    waits = measured(Experiment(plan_of({"/A": {"owned": SLOTS}}, slots=SLOTS), workload, 0)).tallies["/A"].waits
     expected = erlang_c(SLOTS, load) * work / (SLOTS - load)
     batches = [mean(waits[at : at + 150]) / SECOND for at in range(0, jobs, 150)]
     error = stdev(batches) / len(batches) ** 0.5
@@ -55,7 +55,7 @@ def test_exponential_arrivals_wait_as_erlang_says() -> None:
 
 def test_two_with_equal_shares_get_equal_parts_while_both_want_all() -> None:
     rows = [(0.0, path, 400, 7.0 if path == "/A" else 11.0) for path in ("/A", "/B")]
-    scene = Scene(plan_of({"/A": {"owned": 4}, "/B": {"owned": 4}}, slots=8), jobs_of(*rows), 0, end=600 * SECOND)
+    scene = Experiment(plan_of({"/A": {"owned": 4}, "/B": {"owned": 4}}, slots=8), jobs_of(*rows), 0, end=600 * SECOND)
     accounts = measured(scene).accounts
     assert accounts["/A"].use == accounts["/B"].use == 4 * 600 * SECOND
 
@@ -66,7 +66,7 @@ def test_what_waits_over_time_is_the_sum_of_all_waits(seed: int) -> None:
     """Little's law, exact where nothing is taken back."""
     plan = plan_of({"/A": {"owned": 3, "limit": 5}, "/B": {"owned": 2}}, slots=6, tree={"A": {}, "B": {}})
     workload = random_jobs(seed, ["/A"], jobs=25, most=5)
-    measures = measured(Scene(plan, workload, 0))
+    measures = measured(Experiment(plan, workload, 0))
     root = measures.accounts["/"]
     assert root.demand - root.use == sum(measures.tallies["/A"].waits)
     tasks = zip(workload.tasks, workload.duration, strict=True)
@@ -80,7 +80,7 @@ def test_work_is_done_once_and_lost_work_again(seed: int, gangs: bool) -> None: 
     """Units held are work, what was lost of it, and what starting and stopping takes."""
     plan = plan_of({"/A": {"owned": 5}, "/B": {"owned": 3}, "/C": {}}, slots=8)
     workload = random_jobs(seed, ["/A", "/B", "/C"], jobs=25, most=5, gangs=gangs)
-    measures = measured(Scene(plan, workload, 0, work=Work(checkpoint=2 * SECOND)))
+    measures = measured(Experiment(plan, workload, 0, work=Work(checkpoint=2 * SECOND)))
     whole = sum(count * duration for count, duration in zip(workload.tasks, workload.duration, strict=True))
     lost = sum(each.lost for each in measures.tallies.values())
     assert measures.accounts["/"].use == whole + lost

@@ -18,7 +18,7 @@ from fairhold.orchestrator.instructions import Start
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
 from fairhold.sim.checking import Truths
-from fairhold.sim.experiment import Outage, Resizing, Scene, Work
+from fairhold.sim.experiment import Experiment, Outage, Resizing, Work
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
@@ -28,7 +28,7 @@ from fairhold.sim.summary import histogram, jain, quantile, summarize
 from fairhold.sim.verifying import Recomputed
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.test_two_drivers import demands_of, fresh_books
-from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, played, random_jobs
+from tests.sim.scenes import SECOND, EventTrace, jobs_of, plan_of, played, random_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ TWO = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, slots=4)
 HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})
 
 
-def ends(scene: Scene) -> list[tuple[float, str, str]]:
+def ends(scene: Experiment) -> list[tuple[float, str, str]]:
     return [(now / SECOND, change.then, change.reason) for now, change in played(scene).of(said.Ended)]
 
 
@@ -57,7 +57,7 @@ def test_the_story_is_that_of_the_orchestrator_with_an_invented_engine() -> None
         demands.duration,
         consumers=paths,
     )
-    story = played(Scene(books.rows.source, work, 0), is_brief=False)
+    story = played(Experiment(books.rows.source, work, 0), is_brief=False)
     starts = [(now, start.attempt, start.job) for now, start in story.of(said.Started)]
     assert starts == [
         (now, order.attempt, order.job) for now, _, orders in engine.log for order in orders if isinstance(order, Start)
@@ -66,7 +66,7 @@ def test_the_story_is_that_of_the_orchestrator_with_an_invented_engine() -> None
 
 def test_work_is_lent_taken_back_and_done_again_from_the_last_saved_state() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
-    story = played(Scene(TWO, jobs, 0, work=Work(checkpoint=20 * SECOND)))
+    story = played(Experiment(TWO, jobs, 0, work=Work(checkpoint=20 * SECOND)))
     assert [now for now, _ in story.of(said.Noticed)] == [30 * SECOND] * 2
     stopped = [(now, end) for now, end in story.of(said.Ended) if end.then == said.AGAIN]
     assert [now for now, _ in stopped] == [32 * SECOND] * 2
@@ -77,7 +77,7 @@ def test_work_is_lent_taken_back_and_done_again_from_the_last_saved_state() -> N
 
 def test_a_task_that_saves_its_state_leaves_at_once_and_loses_nothing() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
-    story = played(Scene(TWO, jobs, 0, work=Work(yields=True, stop_delay=SECOND, restart=5 * SECOND)))
+    story = played(Experiment(TWO, jobs, 0, work=Work(yields=True, stop_delay=SECOND, restart=5 * SECOND)))
     assert story.losses == {}
     again = [now for now, end in story.of(said.Ended) if end.then == said.AGAIN]
     assert again == [31 * SECOND] * 2
@@ -87,15 +87,15 @@ def test_a_task_that_saves_its_state_leaves_at_once_and_loses_nothing() -> None:
 
 def test_starting_and_stopping_take_their_time() -> None:
     jobs = jobs_of((0, "/A", 1, 10))
-    assert ends(Scene(TWO, jobs, 0, work=Work(start_delay=3 * SECOND))) == [(13, "done", "finished")]
+    assert ends(Experiment(TWO, jobs, 0, work=Work(start_delay=3 * SECOND))) == [(13, "done", "finished")]
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 1, 10))
-    story = played(Scene(TWO, jobs, 0, work=Work(stop_delay=4 * SECOND)))
+    story = played(Experiment(TWO, jobs, 0, work=Work(stop_delay=4 * SECOND)))
     assert [now for now, end in story.of(said.Ended) if end.then == said.AGAIN] == [36 * SECOND]
 
 
 def test_what_runs_on_a_host_that_fails_is_lost_and_done_again() -> None:
     jobs = jobs_of((0, "/A", 4, 50))
-    scene = Scene(HOSTS, jobs, 0, outages=(Outage("h1", 10 * SECOND, 20 * SECOND),))
+    scene = Experiment(HOSTS, jobs, 0, outages=(Outage("h1", 10 * SECOND, 20 * SECOND),))
     assert ends(scene) == [
         (10, "again", "host_lost"),
         (10, "again", "host_lost"),
@@ -108,7 +108,7 @@ def test_what_runs_on_a_host_that_fails_is_lost_and_done_again() -> None:
 
 def test_a_planned_outage_is_drained_first() -> None:
     jobs = jobs_of((0, "/A", 4, 50))
-    scene = Scene(HOSTS, jobs, 0, outages=(Outage("h2", 10 * SECOND, 20 * SECOND, lead=5 * SECOND),))
+    scene = Experiment(HOSTS, jobs, 0, outages=(Outage("h2", 10 * SECOND, 20 * SECOND, lead=5 * SECOND),))
     assert [end for end in ends(scene) if end[1] == "again"] == [(7, "again", "reclaim")] * 2
     assert max(ends(scene))[0] == 70
 
@@ -116,19 +116,19 @@ def test_a_planned_outage_is_drained_first() -> None:
 def test_a_group_of_slots_can_have_fewer_for_a_while() -> None:
     jobs = jobs_of((0, "/A", 4, 50))
     changes = (Resizing(10 * SECOND, "compute", 2), Resizing(30 * SECOND, "compute", 4))
-    story = played(Scene(TWO, jobs, 0, resizings=changes))
+    story = played(Experiment(TWO, jobs, 0, resizings=changes))
     assert sum(end.then == said.AGAIN for _, end in story.of(said.Ended)) == 2
     assert max(now for now, _ in story.of(said.Ended)) == 80 * SECOND
 
 
 def test_a_gang_begins_together_and_one_that_never_can_is_reported() -> None:
     jobs = jobs_of((0, "/A", 3, 10), (10, "/B", 2, 10), (12, "/B", 5, 10), gang=True)
-    story = played(Scene(TWO, jobs, 0))
+    story = played(Experiment(TWO, jobs, 0))
     assert [(now, start.job, start.places) for now, start in story.of(said.Started)] == [
         (0, "j0", (("", 3),)),
         (10 * SECOND, "j1", (("", 2),)),
     ]
-    simulation = Simulation(Scene(TWO, jobs, 0))
+    simulation = Simulation(Experiment(TWO, jobs, 0))
     simulation.run()
     ((key, refused),) = simulation.refused.items()
     assert key == ("never-fits", "/B")
@@ -136,7 +136,7 @@ def test_a_gang_begins_together_and_one_that_never_can_is_reported() -> None:
 
 
 def test_an_unknown_consumer_is_reported_and_the_rest_goes_on() -> None:
-    simulation = Simulation(Scene(TWO, jobs_of((0, "/X", 3, 10), (1, "/B", 2, 10)), 0))
+    simulation = Simulation(Experiment(TWO, jobs_of((0, "/X", 3, 10), (1, "/B", 2, 10)), 0))
     simulation.run()
     assert list(simulation.refused) == [("not-a-leaf", "/X")]
     assert simulation.now == 11 * SECOND
@@ -144,14 +144,14 @@ def test_an_unknown_consumer_is_reported_and_the_rest_goes_on() -> None:
 
 @pytest.mark.parametrize(("end", "now"), [(None, 0), (9 * SECOND, 9 * SECOND)])
 def test_a_run_without_jobs_ends_where_it_began_or_is_said_to_end(end: int | None, now: int) -> None:
-    simulation = Simulation(Scene(TWO, jobs_of(), 0, end=end))
+    simulation = Simulation(Experiment(TWO, jobs_of(), 0, end=end))
     simulation.run()
     assert simulation.now == now
 
 
 def test_services_run_to_the_end_of_the_scene() -> None:
     service = Workload(["s"], [0], [0], [2], [ENDLESS], consumers=("/A",))
-    simulation = Simulation(Scene(TWO, service, 0, end=60 * SECOND))
+    simulation = Simulation(Experiment(TWO, service, 0, end=60 * SECOND))
     simulation.run()
     assert simulation.now == 60 * SECOND
     assert len(simulation.live.attempts) == 2
@@ -185,7 +185,7 @@ NIGHTS = parse_plan(
 
 @pytest.mark.parametrize(("path", "seconds"), [("/A", 30), ("/B", 1)])
 def test_windows_that_open_for_ever_keep_no_run_from_its_end(path: str, seconds: int) -> None:
-    simulation = Simulation(Scene(NIGHTS, jobs_of((0, path, 1, 30)), 0))
+    simulation = Simulation(Experiment(NIGHTS, jobs_of((0, path, 1, 30)), 0))
     simulation.run()
     assert simulation.now >= seconds * SECOND
     assert simulation.now < 400 * 86_400 * SECOND
@@ -193,18 +193,18 @@ def test_windows_that_open_for_ever_keep_no_run_from_its_end(path: str, seconds:
 
 def test_a_service_without_an_end_is_left_running() -> None:
     service = Workload(["s"], [0], [0], [2], [ENDLESS], consumers=("/A",))
-    simulation = Simulation(Scene(NIGHTS, service, 0))
+    simulation = Simulation(Experiment(NIGHTS, service, 0))
     simulation.run()
     assert len(simulation.live.attempts) == 2
 
 
 def test_what_was_submitted_before_or_after_is_left_out() -> None:
     jobs = jobs_of((0, "/A", 1, 1), (10, "/A", 1, 1), (20, "/A", 1, 1))
-    story = played(Scene(TWO, jobs, 5 * SECOND, end=20 * SECOND))
+    story = played(Experiment(TWO, jobs, 5 * SECOND, end=20 * SECOND))
     assert [change.job for _, change in story.of(said.JobAdded)] == ["j1"]
 
 
-def measured(scene: Scene, end: int, piece: int = 10 * SECOND, begin: int = 0) -> dict[str, object]:
+def measured(scene: Experiment, end: int, piece: int = 10 * SECOND, begin: int = 0) -> dict[str, object]:
     watches: list[object] = []
     simulation = Simulation(scene, watches)  # type: ignore[arg-type]
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, piece))
@@ -218,7 +218,7 @@ def measured(scene: Scene, end: int, piece: int = 10 * SECOND, begin: int = 0) -
 
 def test_who_held_what_of_whom() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
-    shared = measured(Scene(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND)["shared"][0]  # type: ignore[index]
+    shared = measured(Experiment(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND)["shared"][0]  # type: ignore[index]
     a, b = shared["consumers"]["/A"], shared["consumers"]["/B"]
     assert b["use"] == (4 * 32 + 2 * 10 + 4 * 18) * SECOND
     assert b["borrowed"] == (2 * 32 + 2 * 18) * SECOND
@@ -259,7 +259,7 @@ def test_quotas_of_resources_over_time() -> None:
     jobs = replace(jobs_of((0, "/B", 4, 100), (31, "/A", 4, 100)), units=((("gpu", "1"), ("cpu", "2")),))
     of_vectors = VectorQuotas(plan)
     watches: list[Watch] = [of_vectors]
-    simulation = Simulation(Scene(plan, jobs, 0, end=60 * SECOND), watches)
+    simulation = Simulation(Experiment(plan, jobs, 0, end=60 * SECOND), watches)
     books = simulation.live.books[POOLED]
 
     def asked(measures: Measures) -> Sequence[int]:
@@ -286,7 +286,7 @@ def test_quotas_of_resources_over_time() -> None:
 
 def test_the_warm_up_is_cut() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
-    scene = Scene(TWO, jobs, 0, end=60 * SECOND)
+    scene = Experiment(TWO, jobs, 0, end=60 * SECOND)
     shared = measured(scene, 60 * SECOND, begin=31 * SECOND)["shared"][0]  # type: ignore[index]
     assert shared["consumers"]["/A"]["submitted"] == 0
     assert shared["consumers"]["/A"]["use"] == 20 * SECOND
@@ -296,7 +296,7 @@ def test_the_warm_up_is_cut() -> None:
 
 def test_the_same_scene_gives_the_same_document() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
-    one, other = (measured(Scene(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND) for _ in range(2))
+    one, other = (measured(Experiment(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND) for _ in range(2))
     assert one == other
     assert one["log"] == "22d83719c483c5728dacdf55c086d43a23bd3f2c0f079d5334e2960e1d8e41e4"
 
@@ -341,9 +341,9 @@ def test_what_must_hold_holds_in_every_cycle(policy: str) -> None:
     plan = parse_plan(json.dumps(document), "plan")[0]
     jobs = replace(random_jobs(5, ["/A", "/B"], jobs=15, most=3), units=((("gpu", "1"),),))
     truths = Truths(plan)
-    story = Story()
+    story = EventTrace()
     watches: list[Watch] = [truths, story]
-    simulation = Simulation(Scene(plan, jobs, 0), watches, is_brief=False)
+    simulation = Simulation(Experiment(plan, jobs, 0), watches, is_brief=False)
     watches.append(recomputed := Recomputed(plan, simulation.live.cluster))
     simulation.run()
     assert truths.count > recomputed.count > 10
@@ -354,8 +354,8 @@ def test_what_must_hold_holds_in_every_cycle(policy: str) -> None:
 def test_a_cycle_that_the_independent_check_computes_otherwise_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = Finding("R-QUOTA-1", "compute /A", 1, 2, "one too many")
     monkeypatch.setattr("fairhold.sim.verifying.verify", lambda *_: (finding,))
-    watches: list[Watch] = [Story()]
-    simulation = Simulation(Scene(TWO, jobs_of((0, "/A", 1, 1)), 0), watches, is_brief=False)
+    watches: list[Watch] = [EventTrace()]
+    simulation = Simulation(Experiment(TWO, jobs_of((0, "/A", 1, 1)), 0), watches, is_brief=False)
     watches.append(Recomputed(TWO, simulation.live.cluster))
     with pytest.raises(BrokenRuleError, match="compute /A: one too many"):
         simulation.run()
@@ -364,4 +364,4 @@ def test_a_cycle_that_the_independent_check_computes_otherwise_ends_the_run(monk
 def test_a_cycle_that_breaks_a_rule_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairhold.sim.checking.check", lambda _: ("units_are_conserved /A: one too many",))
     with pytest.raises(BrokenRuleError, match="one too many"):
-        Simulation(Scene(TWO, jobs_of((0, "/A", 1, 1)), 0), [Truths(TWO)], is_brief=False).run()
+        Simulation(Experiment(TWO, jobs_of((0, "/A", 1, 1)), 0), [Truths(TWO)], is_brief=False).run()

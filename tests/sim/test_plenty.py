@@ -17,7 +17,7 @@ from fairhold.ledger import transitions
 from fairhold.ledger.decision import apply
 from fairhold.model.state import State
 from fairhold.model.workload import Workload
-from fairhold.sim.experiment import Scene, Work
+from fairhold.sim.experiment import Experiment, Work
 from tests.sim.scenes import SECOND, plan_of, played, random_jobs
 
 if TYPE_CHECKING:
@@ -131,13 +131,13 @@ def test_what_could_keep_something_from_somebody_is_left_to_a_whole_cycle(stated
 @pytest.mark.parametrize("plan", range(len(PLANS)))
 @pytest.mark.parametrize("gangs", [False, True])
 def test_a_story_is_the_same_with_every_cycle_whole(plan: int, gangs: bool) -> None:  # noqa: FBT001
-    scene = Scene(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
+    scene = Experiment(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
     assert played(scene).lines == played(scene, is_brief=False).lines
 
 
 @given(st.integers(0, 2**32), st.sampled_from(range(len(CROWDED))))
 def test_a_crowded_story_is_the_same_with_every_cycle_whole(seed: int, plan: int) -> None:
-    scene = Scene(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
+    scene = Experiment(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
     assert played(scene).lines == played(scene, is_brief=False).lines
 
 

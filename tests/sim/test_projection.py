@@ -11,11 +11,11 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 from fairhold.sim import projection as onward
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.play import Simulation
 from fairhold.sim.projection import Projection
 from tests.orchestrator.house import House
-from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, random_jobs
+from tests.sim.scenes import SECOND, EventTrace, jobs_of, plan_of, random_jobs
 
 OWNERS: dict[str, Any] = {"/A": {"owned": 8}, "/B": {"owned": 12}}
 _TOLD = (said.Started, said.Noticed, said.Withdrawn, said.Stopping, said.Ended, said.JobEnded)
@@ -37,10 +37,10 @@ def told(lines: list[tuple[int, said.Change]], since: int) -> list[tuple[int, sa
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_played_on_is_what_happens(seed: int) -> None:
     plan, jobs = plan_of(OWNERS), random_jobs(seed, ["/A", "/B"], gangs=seed % 2 == 0)
-    whole = Story()
-    Simulation(Scene(plan, jobs, 0), [whole]).run()
+    whole = EventTrace()
+    Simulation(Experiment(plan, jobs, 0), [whole]).run()
     half = 65 * SECOND  # all jobs have come, and no cycle is due
-    first = Simulation(Scene(plan, jobs, 0, half))
+    first = Simulation(Experiment(plan, jobs, 0, half))
     first.run()
     before = freeze(first.live.cluster)
     assert before["attempts"]
@@ -108,7 +108,7 @@ def test_a_clock_that_calls_again_and_again_is_cut() -> None:
     }
     plan = parse_plan(json.dumps(document), "plan")[0]
     jobs = replace(jobs_of((0, "/A", 3, 1e6), (0, "/B", 3, 1e6)), units=((("gpu", "1"),),))
-    before = Simulation(Scene(plan, jobs, 0, end=9 * SECOND), [Story()], is_brief=True)
+    before = Simulation(Experiment(plan, jobs, 0, end=9 * SECOND), [EventTrace()], is_brief=True)
     before.run()
     copy = Projection(copied(before.live, plan, before.now), before.now)
     assert not copy.run_until(7 * 24 * 3600 * SECOND, 20)

@@ -14,7 +14,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.owned import amount_of, owned_amounts
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
-from fairhold.sim.experiment import Outage, Scene
+from fairhold.sim.experiment import Experiment, Outage
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
 from fairhold.sim.summary import summarize
@@ -30,7 +30,7 @@ SLOTS = ("hybrid", "share_ratio", "ownership")
 HALF = plan_of({"/A": {"owned": 8}, "/B": {"owned": 8}}, slots=16, tree={"A": {}, "B": {"reclaim_grace": "10s"}})
 
 
-def consumers_of(scene: Scene, begin: int = 0) -> dict[str, Any]:
+def consumers_of(scene: Experiment, begin: int = 0) -> dict[str, Any]:
     watches: list[Measures] = []
     simulation = Simulation(scene, watches)
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, 60 * SECOND))
@@ -45,7 +45,7 @@ def test_a_gang_waits_for_its_own_as_long_as_the_grace() -> None:
     """B holds all 16; A's gang of 8 is its own, and comes back when B's grace is over."""
     jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 8, 30))
     jobs = replace(jobs, min_count=[0, 8])
-    found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
+    found = consumers_of(Experiment(HALF, jobs, 0, end=100 * SECOND))
     assert (found["/A"]["starvation"]["count"], found["/A"]["starvation"]["max"]) == (1, 10 * SECOND)
     assert found["/A"]["job_wait"] == {**found["/A"]["wait"], "count": 1}
     assert found["/"]["starvation"] == found["/A"]["starvation"]
@@ -56,7 +56,7 @@ def test_units_that_are_too_few_for_what_waits_do_not_starve() -> None:
     """A holds 5 of its 8 and a gang of 8 waits: three idle units are due by number, and nobody withholds them."""
     jobs = jobs_of((0, "/A", 5, 60), (1, "/B", 8, 90), (5, "/A", 8, 10))
     jobs = replace(jobs, min_count=[5, 0, 8])
-    found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
+    found = consumers_of(Experiment(HALF, jobs, 0, end=100 * SECOND))
     assert found["/A"]["longest"] == 55 * SECOND
     assert found["/A"]["starvation"]["count"] == 0
     assert found["/A"]["wait"]["max"] == 55 * SECOND
@@ -66,21 +66,21 @@ def test_the_smaller_one_behind_a_gang_that_does_not_fit_counts() -> None:
     """Three of A's eight are free to it and B has them: its single task is starvation, the older gang of 8 is not."""
     jobs = jobs_of((0, "/A", 5, 60), (0, "/B", 11, 90), (5, "/A", 8, 10), (20, "/A", 1, 10))
     jobs = replace(jobs, min_count=[5, 0, 8, 0])
-    found = consumers_of(Scene(HALF, jobs, 0, end=55 * SECOND))
+    found = consumers_of(Experiment(HALF, jobs, 0, end=55 * SECOND))
     assert (found["/A"]["starvation"]["count"], found["/A"]["starvation"]["max"]) == (1, 10 * SECOND)
 
 
 def test_where_two_fit_but_not_both_the_first_by_priority_starves() -> None:
     jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 5, 100), (24, "/A", 5, 100))
     jobs = replace(jobs, min_count=[0, 5, 5], priority=[0, 0, 9])
-    found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
+    found = consumers_of(Experiment(HALF, jobs, 0, end=100 * SECOND))
     starvation = found["/A"]["starvation"]
     assert (starvation["count"], starvation["mean"], starvation["max"]) == (2, 5 * SECOND, 6 * SECOND)
 
 
 def test_of_what_still_starves_the_time_so_far_counts_and_the_warm_up_does_not() -> None:
     jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 3, 30))
-    found = consumers_of(Scene(HALF, jobs, 0, end=26 * SECOND), begin=22 * SECOND)
+    found = consumers_of(Experiment(HALF, jobs, 0, end=26 * SECOND), begin=22 * SECOND)
     assert found["/A"]["starvation"]["count"] == 3
     assert found["/A"]["starvation"]["max"] == 4 * SECOND
 
@@ -96,7 +96,7 @@ def test_slots_that_come_together_for_a_gang_may_go_to_another_owner_first(polic
     """
     jobs = jobs_of(*[(0, "/C", 1, 100)] * 5, (0, "/C", 1, 3), (1, "/B", 2, 30), (5, "/A", 1, 30))
     jobs = replace(jobs, min_count=[2 if tasks == 2 else 0 for tasks in jobs.tasks])
-    scene = Scene(plan_for(policy, 2, grace=10), jobs, 0, end=60 * SECOND, slot=(("gpu", "1"), ("cpu", "1")))
+    scene = Experiment(plan_for(policy, 2, grace=10), jobs, 0, end=60 * SECOND, slot=(("gpu", "1"), ("cpu", "1")))
     watches: list[Any] = []
     simulation = Simulation(scene, watches)
     group, resource = ("compute", "slots") if policy in SLOTS else (POOLED, "gpu")
@@ -114,7 +114,7 @@ def stretches(owned: dict[str, int], jobs: Workload, leaf: str) -> list[int]:
     stated = {f"/{name}": {"owned": units} for name, units in owned.items()}
     plan = plan_of(stated, slots=sum(owned.values()), tree=tree)
     watches: list[Measures] = []
-    simulation = Simulation(Scene(plan, jobs, 0, end=60 * SECOND), watches)
+    simulation = Simulation(Experiment(plan, jobs, 0, end=60 * SECOND), watches)
     watches.append(Measures(simulation.live.cluster, "compute", "slots", Spans(0, 60 * SECOND)))
     simulation.run()
     watches[0].close(simulation.now)
@@ -155,7 +155,7 @@ def test_a_gang_that_is_told_again_in_the_same_cycle_goes_by_when_it_was_to_go()
     jobs = jobs_of((0, "/C", 2, 100), (0, "/C", 2, 4), (0.5, "/E", 4, 100), (1, "/A", 2, 30), (2, "/A", 2, 30))
     jobs = replace(jobs, min_count=list(jobs.tasks))
     watches: list[Any] = []
-    simulation = Simulation(Scene(plan, jobs, 0, end=60 * SECOND, slot=(("gpu", "1"),)), watches)
+    simulation = Simulation(Experiment(plan, jobs, 0, end=60 * SECOND, slot=(("gpu", "1"),)), watches)
     measures = Measures(simulation.live.cluster, POOLED, "gpu", Spans(0, 60 * SECOND))
     watches.append(measures)
     simulation.run()
@@ -173,7 +173,7 @@ def test_nobody_starves_for_what_is_down(policy: str, lead: int) -> None:
     """
     jobs = jobs_of((0, "/A", 9, 300), (0, "/B", 9, 300), (0, "/C", 9, 300))
     outages = (Outage("h3", 30 * SECOND, 80 * SECOND, lead=lead * SECOND),)
-    scene = Scene(plan_for(policy), jobs, 0, 120 * SECOND, outages=outages, slot=(("gpu", "1"), ("cpu", "1")))
+    scene = Experiment(plan_for(policy), jobs, 0, 120 * SECOND, outages=outages, slot=(("gpu", "1"), ("cpu", "1")))
     watches: list[Any] = []
     simulation = Simulation(scene, watches)
     group, resource = ("compute", "slots") if policy in SLOTS else (POOLED, "gpu")
@@ -295,7 +295,7 @@ def test_it_is_what_the_definition_says(policy: str, seed: int) -> None:
     group, resources = (POOLED, ["gpu", "cpu"]) if is_pooled else ("compute", ["slots"])
     watches: list[Any] = []
     outages = (Outage(f"h{seed % 3 + 1}", 15 * SECOND, 35 * SECOND, lead=seed % 2 * 4 * SECOND),)
-    scene = Scene(plan, jobs, 0, end=50 * SECOND, outages=outages if seed % 5 else ())
+    scene = Experiment(plan, jobs, 0, end=50 * SECOND, outages=outages if seed % 5 else ())
     simulation = Simulation(scene, watches)
     measures = Measures(simulation.live.cluster, group, resources[0], Spans(0, 60 * SECOND))
     twin = Twin(simulation.live.cluster, group, resources)

@@ -28,7 +28,7 @@ from fairhold.units import LAST_INSTANT, SECOND, format_duration, parse_instant
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.experiment import Experiment
 
     Document = dict[str, Any]
 
@@ -69,7 +69,7 @@ def forecast_from_record(folder: Path, job: str, at: str, wanted: Wanted, *, as_
     return _of_scene(scene, job, instant, folder, wanted, as_json=as_json)
 
 
-def _of_scene(scene: Scene, job: str, now: int, folder: Path, wanted: Wanted, *, as_json: bool) -> int:
+def _of_scene(scene: Experiment, job: str, now: int, folder: Path, wanted: Wanted, *, as_json: bool) -> int:
     watches: list[Known] = []
     replay = Replay(replace(scene, end=max(now, scene.start + 1)), watches)
     watches.append(Known(replay.live.cluster))
@@ -132,7 +132,7 @@ def _coverage(folder: Path) -> Document | None:
     return found
 
 
-def _replay_of(folder: Path) -> Scene:
+def _replay_of(folder: Path) -> Experiment:
     """The run of a record under the plan of the record."""
     scenario = read_scenario(folder / SCENARIO if folder.is_dir() else folder)
     scene = next((each for each in scenario.scenes.values() if each.is_replay), None)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
-    from fairhold.sim.event_trace import Story
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.event_trace import EventTrace
+    from fairhold.sim.experiment import Experiment
 
     Document = dict[str, Any]
 
@@ -65,7 +65,7 @@ class Known:
 
 
 def backtest(
-    scene: Scene,
+    scene: Experiment,
     *,
     instants: int = INSTANTS,
     draws: int = 50,
@@ -141,7 +141,7 @@ def _leaf(cluster: Cluster, name: str) -> str:
 class _Ends:
     """When jobs really began."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: EventTrace) -> None:
         self._began: dict[str, int] = {}
         self.cancelled: set[str] = set()
         for line in story.lines:

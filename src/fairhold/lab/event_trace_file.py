@@ -12,7 +12,7 @@ from fairhold.model.siting import siting_of
 from fairhold.orchestrator.events import Dependency, Event, Exit, JobSubmitted, MachineReported, Outcome, TaskEnded
 from fairhold.planio.plan import read_plan
 from fairhold.planio.report import shown
-from fairhold.sim.event_trace import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted, Story
+from fairhold.sim.event_trace import Began, Cycled, EventTrace, Line, Replanned, ServiceClosing, ServiceStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +26,7 @@ _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*get_args(Event
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def story_lines(story: Story, plan_names: Iterator[str], head: Mapping[str, Any]) -> Iterator[str]:
+def story_lines(story: EventTrace, plan_names: Iterator[str], head: Mapping[str, Any]) -> Iterator[str]:
     """The lines of the file; plan_names: of the files of later plans, in order; head: more that its first line says."""
     first = {
         "fairhold_record": VERSION,
@@ -57,7 +57,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever an event holds
     return value.value if isinstance(value, Outcome) else value
 
 
-def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[Story, Document]:
+def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[EventTrace, Document]:
     """The story of a file, and what its first line says; names of other files start in its folder.
 
     Raises InputError: `record-damaged` with its line, `record-version`.
@@ -89,7 +89,7 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[Story, Docume
     story = _guarded(
         path,
         1,
-        lambda: Story(
+        lambda: EventTrace(
             str(head["own"]),
             int(head["begin"]),
             int(head["end"]),

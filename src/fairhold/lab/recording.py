@@ -19,7 +19,7 @@ from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.journal import PLAN_APPLIED
-from fairhold.sim.event_trace import Replanned, Story
+from fairhold.sim.event_trace import EventTrace, Replanned
 from fairhold.sim.log import line_of
 from fairhold.units import format_instant
 
@@ -44,7 +44,7 @@ class Record(NamedTuple):
     is_cut   : what was before the begin was asked for, and is no longer in the log
     """
 
-    story: Story
+    story: EventTrace
     plans: tuple[str, ...]
     versions: tuple[int, ...]
     left_out: Mapping[str, int]
@@ -132,7 +132,7 @@ class _Recording:
         lines = self.retracing.close(is_running=self.source.is_running() or end == self.until)
         has_cycles = self.retracing.has_cycles
         decided = tuple(self.decided)
-        story = Story(own, begin, end, state, tuple(lines), decided, has_cycles=has_cycles, quotas=told)
+        story = EventTrace(own, begin, end, state, tuple(lines), decided, has_cycles=has_cycles, quotas=told)
         is_cut = saved is not None and saved.at > self.since
         return Record(story, tuple(self.plans), tuple(self.versions), self.left_out, is_cut)
 

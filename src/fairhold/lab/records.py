@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.lab.recording import Record
-    from fairhold.sim.event_trace import Story
+    from fairhold.sim.event_trace import EventTrace
 
     Document = dict[str, Any]
 
@@ -36,7 +36,7 @@ class Recorded(NamedTuple):
     left_out : what it could not say → how often
     """
 
-    story: Story
+    story: EventTrace
     digest: str
     workload: Workload
     left_out: dict[str, int]
@@ -88,7 +88,7 @@ def read_record(path: Path) -> Recorded:
     return Recorded(story, str(head.get("plan_sha256", "")), workload_of(story), dict(head.get("left_out") or {}))
 
 
-def workload_of(story: Story) -> Workload:
+def workload_of(story: EventTrace) -> Workload:
     """The jobs that came, in columns."""
     courses = Courses(story)
     jobs = [(line.at, line.what) for line in story.lines if isinstance(line.what, JobSubmitted)]

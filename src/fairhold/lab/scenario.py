@@ -28,7 +28,7 @@ from fairhold.lab.scenariokeys import (
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.report import Report
-from fairhold.sim.experiment import Resizing, Scene, Work
+from fairhold.sim.experiment import Experiment, Resizing, Work
 from fairhold.traces.findings import Findings
 from fairhold.traces.source import Source, read_source
 from fairhold.traces.workload import make_workload
@@ -66,7 +66,7 @@ class Scenario:
     findings  : what was left out of the workload
     """
 
-    scenes: Mapping[str, Scene]
+    scenes: Mapping[str, Experiment]
     begin: int
     piece: int
     resources: tuple[str, ...]
@@ -273,7 +273,7 @@ def _of_workload(report: Report, said: _Sections, draw: int) -> Scenario:
     report.settle()
     resizings = tuple(Resizing(each.at.at(start), each.resource_group, each.slots) for each in said.changes)
     scenes = {
-        label: Scene(plan, workload, start, end, said.work, outages, resizings, said.slot, *said.cycle)
+        label: Experiment(plan, workload, start, end, said.work, outages, resizings, said.slot, *said.cycle)
         for label, plan in said.plans.items()
     }
     piece = max(1, -(-((end or last) - begin) // PIECES))
@@ -290,7 +290,7 @@ def _of_record(report: Report, said: _Sections, file: Path, files: Mapping[str, 
         refuse_end(report)
     report.settle()
     scenes = {
-        label: Scene(
+        label: Experiment(
             *(plan, found.workload, story.begin, min(end, story.end)),
             slot=said.slot,
             min_gap=said.cycle[0],

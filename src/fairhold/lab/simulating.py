@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.sim.driver import Watch
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.experiment import Experiment
     from fairhold.sim.replay import OnPlan
 
     OnProgress = Callable[[int, int, int], None]
@@ -99,14 +99,14 @@ def simulate(
     return document
 
 
-def simulation_of(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Counterfactual:
+def simulation_of(scene: Experiment, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Counterfactual:
     """What plays a scene: a workload, or a record as it was or under another plan."""
     if scene.story is None:
         return Simulation(scene, told, is_brief=is_brief)
     return (Replay if scene.is_replay else Counterfactual)(scene, told, is_brief=is_brief)
 
 
-def _laws(measures: Sequence[Measures], scene: Scene, cluster: Cluster) -> list[Little]:
+def _laws(measures: Sequence[Measures], scene: Experiment, cluster: Cluster) -> list[Little]:
     """Who holds what is measured against Little's law."""
     laws = [Little(each, cluster) for each in measures]
     for law in laws:

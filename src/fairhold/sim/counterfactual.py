@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.instructions import Start
     from fairhold.orchestrator.tasks import Attempt
     from fairhold.sim.driver import Watch
-    from fairhold.sim.event_trace import Story
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.event_trace import EventTrace
+    from fairhold.sim.experiment import Experiment
 
 _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, TaskRunning, TaskEnded, Woken)
 """What came of what was decided then, or was part of deciding it."""
@@ -51,7 +51,7 @@ _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, Task
 class Counterfactual(Driver):
     """One run of a recorded story under another plan; has what `Simulation` has."""
 
-    def __init__(self, scene: Scene, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
+    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
         assert scene.story is not None
         self.scene, self._is_brief = scene, is_brief
         self.given, self.recorded = Given(scene, scene.story), Recorded(Courses(scene.story))
@@ -87,7 +87,7 @@ class Given(Source):
     passed_over : wishes of users, and reports of machines, that mean nothing under this plan
     """
 
-    def __init__(self, scene: Scene, story: Story) -> None:
+    def __init__(self, scene: Experiment, story: EventTrace) -> None:
         super().__init__()
         self._slot = scene.slot
         self._lines = [line for line in story.lines if not isinstance(line.what, _OF_THE_RECORD)]

@@ -69,7 +69,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class EventTrace:
     """All of it.
 
     own     : name of the host that was the service's own machine

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Told
     from fairhold.model.workload import Workload
-    from fairhold.sim.event_trace import Story
+    from fairhold.sim.event_trace import EventTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Resizing:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Experiment:
     """One plan and one workload; two runs of equal scenes write the same bytes.
 
     start, end : instants; what is submitted before or after is left out, and the run stops at the end; end:
@@ -78,5 +78,5 @@ class Scene:
     slot: Told = ()
     min_gap: int = MIN_GAP
     max_interval: int = MAX_INTERVAL
-    story: Story | None = None
+    story: EventTrace | None = None
     is_replay: bool = False

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.changes import JobEnded
     from fairhold.orchestrator.events import Event
     from fairhold.sim.driver import Watch
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.experiment import Experiment
 
 
 class Simulation(Driver):
@@ -37,7 +37,7 @@ class Simulation(Driver):
     watches  : told everything, in order; is_brief: cycles while there is plenty are passed over, with the same answers
     """
 
-    def __init__(self, scene: Scene, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
+    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
         self.scene, self._is_brief = scene, is_brief
         cluster = Cluster(open_cluster_books(scene.plan, scene.start), forgets=True)
         source = Arrivals(scene)
@@ -51,7 +51,7 @@ class Simulation(Driver):
         return rhythm_of(self, self.scene, cluster, is_brief=self._is_brief)
 
 
-def rhythm_of(driver: Driver, scene: Scene, cluster: Cluster, *, is_brief: bool) -> Orchestrator:
+def rhythm_of(driver: Driver, scene: Experiment, cluster: Cluster, *, is_brief: bool) -> Orchestrator:
     """An orchestrator in the rhythm of a scene, which tells the watches of a driver of its cycles."""
     return Orchestrator(
         cluster,
@@ -70,7 +70,7 @@ class Arrivals(Source):
     row_of : name of a job that has come and is not over → its row in the workload
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Experiment) -> None:
         super().__init__()
         self._submit, start = scene.workload.submit, scene.start
         self._scene = scene
@@ -119,7 +119,7 @@ class Arrivals(Source):
         return not any(job.waiting for job in driver.live.jobs.values())
 
 
-def _of_hosts(scene: Scene) -> Iterator[tuple[int, Event]]:
+def _of_hosts(scene: Experiment) -> Iterator[tuple[int, Event]]:
     """What happens to hosts and groups, and when."""
     for number, outage in enumerate(scene.outages):
         host = outage.host

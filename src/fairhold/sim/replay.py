@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.sim.driver import Watch
-    from fairhold.sim.event_trace import Story
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.event_trace import EventTrace
+    from fairhold.sim.experiment import Experiment
 
     OnPlan = Callable[[Plan, Cluster], None]
 
@@ -32,7 +32,7 @@ NEVER = 2**50
 """Gap between cycles where it is known when they ran: no other runs."""
 
 
-def opened(plan: Plan, story: Story, *, is_same: bool) -> Cluster:
+def opened(plan: Plan, story: EventTrace, *, is_same: bool) -> Cluster:
     """The cluster at the begin of a story, under a plan; raises InputError where the plan has no place for its jobs.
 
     is_same : it is the plan of that time
@@ -53,7 +53,7 @@ class Replay(Driver):
     on_plan : told when another plan has come into force, with its cluster
     """
 
-    def __init__(self, scene: Scene, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
+    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
         assert scene.story is not None
         self.scene, self.story, self._is_brief = scene, scene.story, is_brief
         self.on_plan: OnPlan | None = None
@@ -105,7 +105,7 @@ class Replay(Driver):
 class Told(Source):
     """All that a story tells, ends of attempts as well."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: EventTrace) -> None:
         super().__init__()
         self._lines, self._place = story.lines, 0
         self.last = sum(isinstance(line.what, JobSubmitted) for line in self._lines)

@@ -13,7 +13,7 @@ from fairhold.orchestrator.jobs import check
 if TYPE_CHECKING:
     from fairhold.model.vector import Told
     from fairhold.orchestrator.handle import Orchestrator
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.experiment import Experiment
 
 
 class Refused(NamedTuple):
@@ -35,7 +35,7 @@ class Submissions:
     refused : code and consumer → jobs that can never run; they are reported, and nobody waits for them
     """
 
-    def __init__(self, scene: Scene, live: Orchestrator) -> None:
+    def __init__(self, scene: Experiment, live: Orchestrator) -> None:
         self._scene, self._live = scene, live
         self._workload = scene.workload
         self._group_of: dict[str, str] = {}

@@ -12,7 +12,7 @@ from fairhold.sim.event_trace import Began
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fairhold.sim.event_trace import Line, Story
+    from fairhold.sim.event_trace import EventTrace, Line
 
     Task = tuple[str, int]
     """Name of the job, number of the task."""
@@ -55,7 +55,7 @@ class Courses:
     guessed : tasks whose work was not done in the record, and was asked for: it is taken to be as long as is usual
     """
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: EventTrace) -> None:
         self._of: dict[Task, Course] = {}
         self._consumer_of = dict(_consumers(story))
         self._usual: dict[str, int] = {}
@@ -80,7 +80,7 @@ class Courses:
         """All that anything is known of."""
         return self._of
 
-    def _read(self, story: Story) -> None:
+    def _read(self, story: EventTrace) -> None:
         began: dict[int, tuple[int, Task]] = {}
         saved: dict[Task, int] = {}
         for name, job, task, _, started, *_ in story.state["attempts"] if story.state else ():
@@ -126,7 +126,7 @@ def _middle(lengths: Sequence[int]) -> int:
     return sorted(lengths)[len(lengths) // 2]
 
 
-def _consumers(story: Story) -> Iterable[tuple[str, str]]:
+def _consumers(story: EventTrace) -> Iterable[tuple[str, str]]:
     """Job → consumer."""
     if story.state is not None:
         names, places, _ = story.state["jobs"]

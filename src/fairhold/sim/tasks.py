@@ -12,7 +12,7 @@ from fairhold.sim.driver import Durations
 if TYPE_CHECKING:
     from fairhold.orchestrator.instructions import Start
     from fairhold.sim.driver import Driver
-    from fairhold.sim.experiment import Scene
+    from fairhold.sim.experiment import Experiment
 
 
 class Attempt:
@@ -38,7 +38,7 @@ class Attempt:
 class InventedWork(Durations):
     """Tasks run as long as the workload of a scene says, in all attempts together."""
 
-    def __init__(self, scene: Scene, row_of: dict[str, int]) -> None:
+    def __init__(self, scene: Experiment, row_of: dict[str, int]) -> None:
         """row_of : name of a job that runs → its row in the workload."""
         self._work, self._durations, self._row_of = scene.work, scene.workload.duration, row_of
         self._attempts: dict[int, Attempt] = {}

@@ -49,7 +49,7 @@ demand: {/Shop: {train: {gpu: 6}}, /Web/Ads: {train: {gpu: 6, cpu: 3}}}
 """
 
 
-class Scene(NamedTuple):
+class Experiment(NamedTuple):
     """A plan and a state, as texts; changes that fit each for itself and all together."""
 
     plan: str
@@ -60,8 +60,8 @@ class Scene(NamedTuple):
         return Explorer(self.plan, "plan.yaml", self.state, "state.yaml")
 
 
-def _example(plan: str, state: str, *changes: str) -> Scene:
-    return Scene((EXAMPLES / plan).read_text(), (EXAMPLES / state).read_text(), changes)
+def _example(plan: str, state: str, *changes: str) -> Experiment:
+    return Experiment((EXAMPLES / plan).read_text(), (EXAMPLES / state).read_text(), changes)
 
 
 SCENES = {
@@ -103,7 +103,7 @@ SCENES = {
         *("windows/plan.yaml", "windows/state.yaml", "policies[0]/Trading:owned=50", "/Research:demand=10"),
         *("policies[1]/Research:owned=10", "policies[0].settings:lead=0", "window[]/Research:owned=10"),
     ),
-    "mixed": Scene(
+    "mixed": Experiment(
         MIXED,
         ASKED,
         (
@@ -113,7 +113,7 @@ SCENES = {
             *("/Web:deserved.gpu=1", "/Bank:own[0].hosts=2", "/Shop:owned=2", "policies[2]/Lab:limit=3"),
         ),
     ),
-    "nobody": Scene(
+    "nobody": Experiment(
         MIXED, nobody_wants(NOW), ("/Lab:demand.compute=7", "/Web/Search:demand.train.gpu=3", "/Shop:owned=1")
     ),
 }

@@ -16,12 +16,12 @@ from fairhold.lab.explorer.numbers import differences, numbers
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from tests.examples import FEW
-from tests.lab.explorer.scenes import ASKED, MIXED, SCENES, Scene
+from tests.lab.explorer.scenes import ASKED, MIXED, SCENES, Experiment
 
 by_scene = pytest.mark.parametrize("name", SCENES)
 
 
-def faults(scene: Scene, *changes: str) -> list[tuple[str, str, str, str]]:
+def faults(scene: Experiment, *changes: str) -> list[tuple[str, str, str, str]]:
     with pytest.raises(InputError) as caught:
         scene.explorer().explore(changes)
     return [(each.code, each.file, each.where(), each.mend) for each in caught.value.faults]

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairhold.sim.account import Spans
-from fairhold.sim.experiment import Scene
+from fairhold.sim.experiment import Experiment
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
@@ -47,7 +47,7 @@ def many() -> dict[str, Any]:
 
 def document(plan: Plan, jobs: Workload, seconds: int, piece: int = 10) -> dict[str, Any]:
     watches: list[Any] = []
-    simulation = Simulation(Scene(plan, jobs, 0, end=seconds * SECOND), watches)
+    simulation = Simulation(Experiment(plan, jobs, 0, end=seconds * SECOND), watches)
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(0, piece * SECOND))
     log = Log()
     watches += [log, measures]

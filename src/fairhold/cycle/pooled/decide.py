@@ -146,7 +146,7 @@ def _sweep_books(
         return Decided(books, stops, Sweeps(books, Ways(books)), [], (), None, before)
     queues = before()
     assert opened.queues is not None
-    sweeps = run_queues(books, replace(queues, held=(), fixed=()), opened.queues.crowds)
+    sweeps = run_queues(books, replace(queues, held=(), fixed=()), opened.queues.classes)
     return Decided(books, stops, sweeps, [], (), None, lambda: queues)
 
 

@@ -9,7 +9,7 @@ from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import Queues, is_preemptible
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
-from fairhold.rules.queues.request_classes import Crowds
+from fairhold.rules.queues.request_classes import RequestClasses
 from fairhold.rules.queues.shares import ROOT, FairShares, with_children
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class QueueLedger:
         members : first-level consumers that take part, None = all
         """
         terms = self.terms = queue_terms_of(plan, entry, members)
-        self.crowds = Crowds()
+        self.classes = RequestClasses()
         self._kinds, self._totals = kinds_of_hosts(books), _totals(plan, entry, state)
         self._fitting: dict[tuple[Vector, Siting | None], bool] = {}
         self._requested, self._fixed = _columns(terms), _columns(terms)
@@ -63,8 +63,8 @@ class QueueLedger:
 
         requests : those of which something is another than it was, or that are gone
         """
-        requests = [*requests, *self.crowds.left]
-        self.crowds.sort(books, requests)
+        requests = [*requests, *self.classes.left]
+        self.classes.sort(books, requests)
         rows = self._count(books, requests)
         terms, width = self.terms, len(self.terms.steps)
         booked = (unit.asked.unit for host in self._closed for unit in host.units)  # of a host that starts nothing

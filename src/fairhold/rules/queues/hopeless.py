@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.reservations import Ways
-    from fairhold.rules.queues.request_classes import Crowds
+    from fairhold.rules.queues.request_classes import RequestClasses
 
 
 def is_hopeless(
-    books: PoolBooks, queues: Queues, ways: Ways, crowds: Crowds, wants: Callable[[PendingRequest], int]
+    books: PoolBooks, queues: Queues, ways: Ways, classes: RequestClasses, wants: Callable[[PendingRequest], int]
 ) -> bool:
     """Whether all that wait could be passed over.
 
@@ -28,7 +28,7 @@ def is_hopeless(
     tried: set[object] = set()
     if books.restraint.most is not None or any(queues.terms.delay) or queues.terms.settings.consolidation:
         return False
-    for asked in crowds.kinds:
+    for asked in classes.kinds:
         if asked.count <= len(asked.units) or not (units := wants(asked)):
             continue
         kind = asked.leaf, asked.unit, units, asked.model.priority

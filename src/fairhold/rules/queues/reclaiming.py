@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.queues.contest import Compared, Looked
     from fairhold.rules.queues.moving import Moves
-    from fairhold.rules.queues.request_classes import Crowds
+    from fairhold.rules.queues.request_classes import RequestClasses
     from fairhold.rules.queues.victims import Piece
 
 
@@ -51,23 +51,23 @@ class Reclaimer(Taking):
         queues: Queues,
         ways: Ways,
         noticed: list[Unit],
-        crowds: Crowds,
+        classes: RequestClasses,
         compared: dict[Unit, Compared] | None = None,
     ) -> None:
         super().__init__(books, queues, ways, noticed, {} if compared is None else compared)
-        self._crowds = crowds
+        self._classes = classes
         self._failed: set[object] = set()
         self._candidates = Candidates(queues, books.by_leaf)
 
     def run(self) -> None:
         """First between queues, then inside them, in the serving order, until nobody takes any more."""
-        before, crowds, by_age = -1, self._crowds, any(self.queues.terms.delay)
-        while len(self.noticed) != before and not is_hopeless(self.books, self.queues, self.ways, crowds, self.wants):
+        before, classes, by_age = -1, self._classes, any(self.queues.terms.delay)
+        while len(self.noticed) != before and not is_hopeless(self.books, self.queues, self.ways, classes, self.wants):
             before = len(self.noticed)
             for take in (self._make_room, self._preempt):
                 self._failed.clear()
-                waiting = [asked for asked in crowds.waiting if self.wants(asked)]
-                turns = Turns(self.queues, waiting, self.wants, crowds.all, by_age=by_age)
+                waiting = [asked for asked in classes.waiting if self.wants(asked)]
+                turns = Turns(self.queues, waiting, self.wants, classes.all, by_age=by_age)
                 while (asked := turns.next()) is not None:
                     if self._try(asked, take):
                         self._failed.clear()

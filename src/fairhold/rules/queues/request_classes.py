@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.model.state import Request
 
 
-class Crowd:
+class RequestClass:
     """Some that are alike.
 
     line  : in the order in which they are served
@@ -29,7 +29,7 @@ class Crowd:
 
     __slots__ = ("_classes", "line", "units")
 
-    def __init__(self, classes: Crowds) -> None:
+    def __init__(self, classes: RequestClasses) -> None:
         self.line: list[PendingRequest] = []
         self.units = 0
         self._classes = classes
@@ -39,7 +39,7 @@ class Crowd:
         self._classes.stand_alone(self.line[at])
 
 
-class Crowds:
+class RequestClasses:
     """All requests of some books: `alone` are those that are in no crowd; of: what is the same in a crowd → it.
 
     left : those who have left a crowd since they were sorted
@@ -47,14 +47,14 @@ class Crowds:
 
     def __init__(self) -> None:
         self.alone: dict[PendingRequest, None] = {}
-        self.of: dict[object, Crowd] = {}
+        self.of: dict[object, RequestClass] = {}
         self.left: list[PendingRequest] = []
-        self._where: dict[PendingRequest, tuple[Crowd, int]] = {}
+        self._where: dict[PendingRequest, tuple[RequestClass, int]] = {}
         """Request in a crowd → which, and the units by which it counts there."""
         self._wanting: dict[PendingRequest, None] = {}
 
     @property
-    def all(self) -> Iterable[Crowd]:
+    def all(self) -> Iterable[RequestClass]:
         """The crowds; some may be empty by now."""
         return self.of.values()
 
@@ -67,7 +67,7 @@ class Crowds:
     def kinds(self) -> list[PendingRequest]:
         """Those alone that wanted more when the cycle began, and one of every crowd."""
         alone = [asked for asked in self._wanting if asked in self.alone]
-        return alone + [crowd.line[0] for crowd in self.all if crowd.line]
+        return alone + [request_class.line[0] for request_class in self.all if request_class.line]
 
     def sort(self, books: PoolBooks, requests: Iterable[PendingRequest]) -> None:
         """Put requests where they belong as books are now; those that are not in them are nowhere."""
@@ -95,25 +95,25 @@ class Crowds:
 
     def _put(self, asked: PendingRequest) -> None:
         kind = kind_of(asked.model)
-        crowd = self.of.get(kind)
-        if crowd is None:
-            crowd = self.of[kind] = Crowd(self)
-        insort(crowd.line, asked, key=_age)
-        crowd.units += asked.count
-        self._where[asked] = crowd, asked.count
+        request_class = self.of.get(kind)
+        if request_class is None:
+            request_class = self.of[kind] = RequestClass(self)
+        insort(request_class.line, asked, key=_age)
+        request_class.units += asked.count
+        self._where[asked] = request_class, asked.count
 
     def _drop(self, asked: PendingRequest) -> None:
         self.alone.pop(asked, None)
         where = self._where.pop(asked, None)
         if where is not None:
-            crowd, units = where
-            del crowd.line[bisect_left(crowd.line, _age(asked), key=_age)]
-            crowd.units -= units
+            request_class, units = where
+            del request_class.line[bisect_left(request_class.line, _age(asked), key=_age)]
+            request_class.units -= units
 
 
-def gather(books: PoolBooks) -> Crowds:
+def gather(books: PoolBooks) -> RequestClasses:
     """The requests of books as they were opened."""
-    found = Crowds()
+    found = RequestClasses()
     found.sort(books, books.asked.values())
     return found
 

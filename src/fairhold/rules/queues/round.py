@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.queues.contest import Compared
-    from fairhold.rules.queues.request_classes import Crowds
+    from fairhold.rules.queues.request_classes import RequestClasses
 
 
-def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
+def run_queues(books: PoolBooks, queues: Queues, classes: RequestClasses) -> Sweeps:
     """Serve and reclaim on books, which are changed, until nothing moves any more."""
     ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
     ways.read(is_told=True)
@@ -41,7 +41,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
         gates.expect(_beside_moves(ways))
         while is_released:
             stand(queues, ways, found.placed, found.noticed)
-            placed = serve(books, queues, ways, gates, crowds)
+            placed = serve(books, queues, ways, gates, classes)
             found.placed += placed
             is_any, is_released = withdraw(found)
             is_released |= is_any and waits_any_gang(books)  # one that was to stop whole, and stays, may get more
@@ -49,7 +49,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
             is_moved |= bool(placed) or is_any
         if is_moved:
             stand(queues, ways, found.placed, found.noticed)
-        Reclaimer(books, queues, ways, found.noticed, crowds, compared).run()
+        Reclaimer(books, queues, ways, found.noticed, classes, compared).run()
         is_unplaced = forget_unplaced(found.placed, gates)
         is_open = any([*withdraw(found), stay(found), is_unplaced])
         if not is_open and not Needless(found, queues, compared).let_stay():

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from fairhold.model.siting import Siting
     from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.queues.gates import Gates
-    from fairhold.rules.queues.request_classes import Crowd, Crowds
+    from fairhold.rules.queues.request_classes import RequestClass, RequestClasses
 
-    Entry = tuple[tuple[object, ...], int, PendingRequest, Crowd | None, int]
+    Entry = tuple[tuple[object, ...], int, PendingRequest, RequestClass | None, int]
     """A request in the line of its queue: its place there; of a crowd its next one, and how far along that is."""
 
 ROOT = 0
@@ -72,7 +72,7 @@ class Turns:
         queues: Queues,
         waiting: Iterable[PendingRequest],
         units: Callable[[PendingRequest], int],
-        crowds: Iterable[Crowd] = (),
+        classes: Iterable[RequestClass] = (),
         *,
         by_age: bool = False,
     ) -> None:
@@ -86,9 +86,11 @@ class Turns:
         self._lines: dict[int, list[Entry]] = {}
         for asked in waiting:
             self._lines.setdefault(asked.leaf, []).append(_entry(asked, None, 0))
-        for crowd in crowds:
-            if crowd.line:
-                self._lines.setdefault(crowd.line[0].leaf, []).append(_entry(crowd.line[0], crowd, 0))
+        for request_class in classes:
+            if request_class.line:
+                self._lines.setdefault(request_class.line[0].leaf, []).append(
+                    _entry(request_class.line[0], request_class, 0)
+                )
         self._heaps: dict[int, list[tuple[tuple[object, ...], int]]] = {}
         rows: set[int] = set()
         for leaf, line in self._lines.items():
@@ -120,10 +122,10 @@ class Turns:
     def served(self, asked: PendingRequest) -> None:
         """The next request got what it took; it comes again if it wants more."""
         line = self._lines[asked.leaf]
-        _, _, _, crowd, at = heappop(line)
-        if crowd is not None:
-            crowd.leave(at)
-            _push(line, crowd, at)
+        _, _, _, request_class, at = heappop(line)
+        if request_class is not None:
+            request_class.leave(at)
+            _push(line, request_class, at)
         if self._units(asked):
             heappush(line, _entry(asked, None, 0))
         self._renew(asked.leaf)
@@ -131,11 +133,11 @@ class Turns:
     def drop(self, asked: PendingRequest) -> None:
         """The next request gets nothing more."""
         line = self._lines[asked.leaf]
-        _, _, _, crowd, at = heappop(line)
-        if crowd is not None and self._by_age:
-            _push(line, crowd, at + 1)
-        elif crowd is not None and line:
-            _push(line, crowd, bisect_left(crowd.line, line[0][:2], lo=at + 1, key=_place))
+        _, _, _, request_class, at = heappop(line)
+        if request_class is not None and self._by_age:
+            _push(line, request_class, at + 1)
+        elif request_class is not None and line:
+            _push(line, request_class, bisect_left(request_class.line, line[0][:2], lo=at + 1, key=_place))
         self._renew(asked.leaf)
 
     def _renew(self, leaf: int) -> None:
@@ -152,14 +154,14 @@ def _place(asked: PendingRequest) -> tuple[tuple[object, ...], int]:
     return request_key(asked), asked.place
 
 
-def _entry(asked: PendingRequest, crowd: Crowd | None, at: int) -> Entry:
-    return request_key(asked), asked.place, asked, crowd, at
+def _entry(asked: PendingRequest, request_class: RequestClass | None, at: int) -> Entry:
+    return request_key(asked), asked.place, asked, request_class, at
 
 
-def _push(line: list[Entry], crowd: Crowd, at: int) -> None:
+def _push(line: list[Entry], request_class: RequestClass, at: int) -> None:
     """The one at a place of its crowd is in the line now, where there is one."""
-    if at < len(crowd.line):
-        heappush(line, _entry(crowd.line[at], crowd, at))
+    if at < len(request_class.line):
+        heappush(line, _entry(request_class.line[at], request_class, at))
 
 
 def _has_room(books: PoolBooks, waiting: list[PendingRequest]) -> bool:
@@ -185,18 +187,20 @@ def _idle(host: Machine) -> Vector:
     return parcels[0].idle if len(parcels) == 1 else total((each.idle for each in parcels), len(host.total))
 
 
-def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates, crowds: Crowds) -> list[Unit]:
+def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates, classes: RequestClasses) -> list[Unit]:
     """Give out what is idle, in the serving order, up to the limits; units in the order of placing.
 
     What is on its way to a request is waited for, too: it counts as held already, and is so no more once something
     idle was found.
     """
-    waiting = crowds.waiting
-    if not _has_room(books, [*waiting, *(crowd.line[0] for crowd in crowds.all if crowd.line)]):
+    waiting = classes.waiting
+    if not _has_room(
+        books, [*waiting, *(request_class.line[0] for request_class in classes.all if request_class.line)]
+    ):
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: ways.new_units(asked) for asked in waiting}
-    turns = Turns(queues, waiting, next_units, crowds.all)
+    turns = Turns(queues, waiting, next_units, classes.all)
     placed: list[Unit] = []
     while (asked := turns.next()) is not None:
         units = next_units(asked)
