@@ -153,7 +153,7 @@ def usages_do_not_add_up(cycle: PooledCycle) -> None:
 def one_more_has_units_on_the_way(cycle: PooledCycle) -> None:
     cycle.books.terms = replace(cycle.books.terms, settings=replace(cycle.books.terms.settings, packing="exclusive"))
     for host in cycle.books.hosts:
-        cycle.sweeps.ways.way(cycle.books.asked["N"], host, 0).units = 1
+        cycle.sweeps.reservations.reservation(cycle.books.asked["N"], host, 0).units = 1
 
 
 @pytest.mark.parametrize(

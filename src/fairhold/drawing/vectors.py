@@ -14,7 +14,7 @@ from fairhold.drawing.table import OWNS, Row, draw_table, in_order
 from fairhold.drawing.terms import NOTHING, vector_cells
 from fairhold.ledger.pools import PUBLIC
 from fairhold.rules.pools.content import lend_up
-from fairhold.rules.pools.reservations import Ways
+from fairhold.rules.pools.reservations import Reservations
 from fairhold.rules.pools.sweeps import private_pools
 from fairhold.units import format_duration
 
@@ -44,7 +44,7 @@ _LEAST, _MOST = 2, 5
 def draw_vectors(plan: Plan, force: InForce, state: State, *, has_state: bool) -> Block:
     """Tree, hosts and pools; has_state: with the units of the state on them."""
     books = open_pools(plan, force.entry, force.part_of(plan, state))
-    Ways(books).read()  # what is held for whom
+    Reservations(books).read()  # what is held for whom
     down = [
         (group, host.name, host.amounts)
         for group in force.entry.resource_groups

@@ -147,7 +147,7 @@ def _notify(live: Orchestrator, cycle: PooledCycle, *, moves: bool) -> None:
         path = "" if taker is None else cycle.books.terms.tree.paths[taker.leaf]
         job = "" if taker is None else taker.model.id
         said = Notice(notice.deadline, notice.reason, path, live.cluster.cycles, job)
-        rule = rule_of(cycle.books, cycle.sweeps.ways, unit) if cycle.stood is None else rule_of_queue(unit)
+        rule = rule_of(cycle.books, cycle.sweeps.reservations, unit) if cycle.stood is None else rule_of_queue(unit)
         live.do(say.Noticed(attempt.name, *said, rule))
         assert attempt.told is not None
         if not attempt.stopping:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
     from fairhold.rules.pools.booking import Kind
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
@@ -156,11 +156,11 @@ def notices_of(plan: Plan, books: PoolBooks) -> tuple[NoticeNoun, ...]:
     return tuple(rows)
 
 
-def held_of(ways: Ways) -> tuple[HeldUnits, ...]:
+def held_of(reservations: Reservations) -> tuple[HeldUnits, ...]:
     """Units for which space is held, freed or still under notice."""
     return tuple(
-        HeldUnits(asked.model.id, host.name, way.units)
-        for asked, hosts in ways.of.items()
-        for host, way in hosts.items()
-        if way.units
+        HeldUnits(asked.model.id, host.name, reservation.units)
+        for asked, hosts in reservations.of.items()
+        for host, reservation in hosts.items()
+        if reservation.units
     )

@@ -15,7 +15,7 @@ from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
-from fairhold.rules.pools.reservations import Ways
+from fairhold.rules.pools.reservations import Reservations
 from fairhold.rules.pools.rest import is_at_rest
 from fairhold.rules.pools.sweeps import Sweeps, run_sweeps, sweeps_at_rest
 from fairhold.rules.queues.round import run_queues
@@ -143,7 +143,7 @@ def _sweep_books(
         return Decided(books, stops, sweeps, [], (), None)
     before = partial(_stood, opened, state, members)
     if not is_moving:
-        return Decided(books, stops, Sweeps(books, Ways(books)), [], (), None, before)
+        return Decided(books, stops, Sweeps(books, Reservations(books)), [], (), None, before)
     queues = before()
     assert opened.queues is not None
     sweeps = run_queues(books, replace(queues, held=(), fixed=()), opened.queues.classes)
@@ -169,7 +169,7 @@ def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -
     free = _sweep(plan, entry, state, Restraint(is_trial=True), members)
     missing: dict[int, int] = {}
     for asked in free.books.asked.values():
-        units = free.sweeps.ways.units(asked)
+        units = free.sweeps.reservations.units(asked)
         if units:
             missing[asked.leaf] = missing.get(asked.leaf, 0) + units
     found: dict[int, Shortage] = {}

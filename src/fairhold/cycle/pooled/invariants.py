@@ -246,8 +246,8 @@ def nothing_is_taken_where_others_stay(done: Done) -> Iterator[Violation]:
     if not are_alone(done.books):
         return
     leaves: dict[Machine, dict[int, None]] = {}
-    for asked, ways in done.cycle.sweeps.ways.of.items():
-        for host in [host for host, way in ways.items() if way.units]:
+    for asked, reservations in done.cycle.sweeps.reservations.of.items():
+        for host in [host for host, reservation in reservations.items() if reservation.units]:
             leaves.setdefault(host, {})[asked.leaf] = None
     for host, coming in leaves.items():
         mine = coming | dict.fromkeys(unit.asked.leaf for unit in host.units if unit.notice is None)
@@ -341,8 +341,8 @@ def _is_taken_back(done: Done, unit: Unit, taker: PendingRequest) -> bool:
 
 def _will_stand(done: Done, taker: PendingRequest, pool: int) -> bool:
     """Whether all that is on its way to a request will stand in a pool."""
-    ways = done.cycle.sweeps.ways.of.get(taker, {}).values()
-    return all(way.pool == pool for way in ways if way.units)
+    reservations = done.cycle.sweeps.reservations.of.get(taker, {}).values()
+    return all(reservation.pool == pool for reservation in reservations if reservation.units)
 
 
 def _pool(done: Done, pool: int) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
-    from fairhold.rules.pools.reservations import Way
+    from fairhold.rules.pools.reservations import Reservation
     from fairhold.rules.pools.sweeps import Sweeps
 
 
@@ -36,23 +36,27 @@ def superfluous(books: PoolBooks, sweeps: Sweeps) -> Iterator[tuple[list[Unit], 
         gang = units[0].asked
         is_part = what is gang and len(units) < min(gang.min_count, len(gang.units))
         is_limited = any(row in books.terms.limit for row in books.terms.above[gang.leaf])
-        if not (is_part or is_limited) and _come_without(books, taker, sweeps.ways.of.get(taker, {}), units):
+        if not (is_part or is_limited) and _come_without(books, taker, sweeps.reservations.of.get(taker, {}), units):
             yield units, taker
 
 
-def _come_without(books: PoolBooks, taker: PendingRequest, ways: dict[Machine, Way], stay: list[Unit]) -> bool:
+def _come_without(
+    books: PoolBooks, taker: PendingRequest, reservations: dict[Machine, Reservation], stay: list[Unit]
+) -> bool:
     """Whether all units on their way to a request have room beside some of those that go for it."""
     pools = [OWN, *books.terms.above[taker.leaf][1:]]
-    losing = {unit.host for unit in stay if unit.host in ways}
-    nearest = min((pools.index(ways[host].pool) for host in losing if ways[host].units), default=len(pools) - 1)
+    losing = {unit.host for unit in stay if unit.host in reservations}
+    nearest = min(
+        (pools.index(reservations[host].pool) for host in losing if reservations[host].units), default=len(pools) - 1
+    )
     possible = 0
-    for host, way in ways.items():
-        far = min(nearest, pools.index(way.pool)) if way.units else nearest
-        goes = [unit for unit in way.victims if unit not in stay]
+    for host, reservation in reservations.items():
+        far = min(nearest, pools.index(reservation.pool)) if reservation.units else nearest
+        goes = [unit for unit in reservation.victims if unit not in stay]
         fit = max(count(taker.unit, _room(books, taker, host, pool, goes)) for pool in pools[: far + 1])
         fit = fit if will_do(taker, host) and not host.is_closed else 0
-        possible += fit if host in losing else max(fit, way.units)
-    return possible >= sum(way.units for way in ways.values())
+        possible += fit if host in losing else max(fit, reservation.units)
+    return possible >= sum(reservation.units for reservation in reservations.values())
 
 
 def _room(books: PoolBooks, taker: PendingRequest, host: Machine, pool: int, goes: list[Unit]) -> tuple[int, ...]:

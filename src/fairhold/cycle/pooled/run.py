@@ -158,7 +158,7 @@ class PooledCycle:
     @cached_property
     def held(self) -> tuple[HeldUnits, ...]:
         """For whom space is held."""
-        return held_of(self.sweeps.ways)
+        return held_of(self.sweeps.reservations)
 
 
 def run_pools(  # noqa: PLR0917 - what a cycle is of

@@ -28,7 +28,7 @@ def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues
     yield from _nothing_is_in_vain(paths, sweeps.placed)
     yield from _held_is_granted(now, books, paths)
     yield from _all_notices_are_needed(books, sweeps, paths)
-    yield from _deserved_stays(now, count_moved(books, stood, sweeps.ways), paths, sweeps.noticed)
+    yield from _deserved_stays(now, count_moved(books, stood, sweeps.reservations), paths, sweeps.noticed)
 
 
 def _touched(now: Queues, units: Iterable[Unit]) -> Iterator[tuple[int, int]]:
@@ -61,8 +61,9 @@ def _moves_have_places(books: PoolBooks, paths: tuple[str, ...], sweeps: Sweeps)
     """For every unit that is to move a place is held (R-CONTEST-6)."""
     for asked in books.asked.values():
         moving = sum(unit.notice is not None and unit.notice.is_move for unit in asked.units)
-        if sweeps.ways.units(asked) < moving:
-            text = f"{moving} units of {asked.model.id} are to move, and {sweeps.ways.units(asked)} places are held"
+        if sweeps.reservations.units(asked) < moving:
+            places = sweeps.reservations.units(asked)
+            text = f"{moving} units of {asked.model.id} are to move, and {places} places are held"
             yield Violation("who_moves_has_a_place", paths[asked.leaf], text)
 
 
@@ -119,10 +120,10 @@ def _all_notices_are_needed(books: PoolBooks, sweeps: Sweeps, paths: tuple[str, 
         if is_gang or unit.notice.is_move or any(row in takers or row in books.terms.limit for row in above):
             continue
         taker, host = unit.notice.taker, unit.host
-        way = sweeps.ways.of[taker][host]
-        there = [each.asked.unit for each in way.victims if each is not unit]
+        reservation = sweeps.reservations.of[taker][host]
+        there = [each.asked.unit for each in reservation.victims if each is not unit]
         there += [part for parcel in host.parcels for part in (parcel.idle, parcel.kept.get(taker, ())) if part]
-        if fits(times(taker.unit, way.units), total(there, len(taker.unit))):
+        if fits(times(taker.unit, reservation.units), total(there, len(taker.unit))):
             text = (
                 f"a unit of {unit.asked.model.id} is told to go, and {taker.model.id} has room on {host.name} without"
             )

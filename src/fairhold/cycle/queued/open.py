@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 def open_queues(
@@ -36,12 +36,12 @@ def count_all(books: PoolBooks, queues: Queues) -> Queues:
     return found
 
 
-def count_moved(books: PoolBooks, queues: Queues, ways: Ways) -> Queues:
+def count_moved(books: PoolBooks, queues: Queues, reservations: Reservations) -> Queues:
     """The same when all that is under notice is gone, and all that is on its way is there."""
     found = count_all(books, queues)
     for unit in books.units():
         if unit.notice is not None:
             found.add(unit.asked, -1)
-    for asked in ways.of:
-        found.add(asked, ways.units(asked))
+    for asked in reservations.of:
+        found.add(asked, reservations.units(asked))
     return found

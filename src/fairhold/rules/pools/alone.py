@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 def are_alone(books: PoolBooks) -> bool:
@@ -35,6 +35,8 @@ def has_strangers(asked: PendingRequest, host: Machine, gone: Collection[Unit] =
     return any(unit.asked.leaf != leaf and unit.notice is None and unit not in gone for unit in host.units)
 
 
-def is_awaited(ways: Ways, asked: PendingRequest, host: Machine) -> bool:
+def is_awaited(reservations: Reservations, asked: PendingRequest, host: Machine) -> bool:
     """Whether units of other leaves are on their way to a host."""
-    return any(each.leaf != asked.leaf and host in mine and mine[host].units > 0 for each, mine in ways.of.items())
+    return any(
+        each.leaf != asked.leaf and host in mine and mine[host].units > 0 for each, mine in reservations.of.items()
+    )

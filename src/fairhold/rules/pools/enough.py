@@ -50,7 +50,7 @@ def least_use(
     the search itself says when another cycle is due.
     """
     books = picker.books
-    if asked in picker.ways.of or books.restraint.spares_young:
+    if asked in picker.reservations.of or books.restraint.spares_young:
         return 0
     unit, dimensions = asked.unit, books.terms.dimensions
     rooms: dict[Machine, Vector] = {}

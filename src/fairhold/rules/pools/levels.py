@@ -86,7 +86,7 @@ def _take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> No
         return Source(pool, parcels, lambda _parcel: True, gives)
 
     def renewed() -> Standing:
-        order.renew(lambda asked: taker.ways.units_in(asked, pool))
+        order.renew(lambda asked: taker.reservations.units_in(asked, pool))
         return order
 
     order = Standing(books, pool, with_lent=True)
@@ -100,11 +100,11 @@ def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
 def divided(taker: Taker, pool: int) -> Standing:
     """How a pool is used as moved, with what everybody who shares it is entitled to."""
     standing = taker.standing(pool)
-    ways, members = taker.ways, standing.members
-    waits = {a: max(0, a.waiting - ways.units(a)) for a in members if a.count > len(a.units)}
-    for asked in ways.of:
+    reservations, members = taker.reservations, standing.members
+    waits = {a: max(0, a.waiting - reservations.units(a)) for a in members if a.count > len(a.units)}
+    for asked in reservations.of:
         if asked in standing.size:
-            waits[asked] = waits.get(asked, 0) + ways.units_in(asked, pool)
+            waits[asked] = waits.get(asked, 0) + reservations.units_in(asked, pool)
     standing.divide(waits)
     return standing
 
@@ -186,6 +186,6 @@ def _alike(taker: Taker, asked: PendingRequest) -> object | None:
 
     Gangs that hold nothing are alike where they miss as much, and like nobody else: a gang may begin on what is idle.
     """
-    if asked.siting is not None or asked in taker.ways.of or (asked.min_count and asked.units):
+    if asked.siting is not None or asked in taker.reservations.of or (asked.min_count and asked.units):
         return None
     return asked.unit, taker.wants(asked) if asked.min_count else 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import PendingRequest, PoolBooks
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,17 @@ class Picker:
     standings : pool → how it is used, of those that somebody asked for
     """
 
-    def __init__(self, books: PoolBooks, ways: Ways) -> None:
-        self.books, self.ways = books, ways
+    def __init__(self, books: PoolBooks, reservations: Reservations) -> None:
+        self.books, self.reservations = books, reservations
         self.standings: dict[int, Standing] = {}
 
     def standing(self, pool: int) -> Standing:
         """How a pool is used, worked out when it is asked for first."""
         if pool not in self.standings:
             found = self.standings[pool] = Standing(self.books, pool)
-            for asked in self.ways.of:
+            for asked in self.reservations.of:
                 if asked in found.size:
-                    found.moves(asked, self.ways.units_in(asked, pool))
+                    found.moves(asked, self.reservations.units_in(asked, pool))
         return self.standings[pool]
 
     def best(
@@ -128,7 +128,7 @@ class Picker:
 
     def _may_have_room(self, asked: PendingRequest, host: Machine) -> bool:
         """Whether there may be room for a unit without anybody's: on its way, held for it, or idle at any level."""
-        if host in self.ways.of.get(asked, ()) or any(asked in parcel.kept for parcel in host.parcels):
+        if host in self.reservations.of.get(asked, ()) or any(asked in parcel.kept for parcel in host.parcels):
             return True
         return fits(asked.unit, total((parcel.idle for parcel in host.parcels), len(asked.unit)))
 
@@ -162,15 +162,15 @@ class Picker:
         if len(parcels) == 1 and len(host.parcels) == 1:  # the common case
             room = parcels[0].room(asked)
         else:
-            room = self.ways.kept_in(asked, host, pool)
+            room = self.reservations.kept_in(asked, host, pool)
             for parcel in parcels:
                 room = add(room, parcel.idle)
-        ways = self.ways.of.get(asked)
-        if ways and host in ways:
-            room = add(room, self.ways.freed_in(asked, host, pool))
-            need = times(asked.unit, ways[host].units)
-            if is_within and ways[host].pool != pool:  # those that come stand elsewhere, as far as they can
-                need = beyond(need, self.ways.outside(asked, host, pool))
+        reservations = self.reservations.of.get(asked)
+        if reservations and host in reservations:
+            room = add(room, self.reservations.freed_in(asked, host, pool))
+            need = times(asked.unit, reservations[host].units)
+            if is_within and reservations[host].pool != pool:  # those that come stand elsewhere, as far as they can
+                need = beyond(need, self.reservations.outside(asked, host, pool))
             room = less(room, need)
         return room
 
@@ -264,7 +264,7 @@ class Search:
         asked, source, dimensions = self.asked, self.source, self.books.terms.dimensions
         parcels = source.parcels(host)
         whole = parcels[0].amounts if len(parcels) == 1 else total((each.amounts for each in parcels), dimensions)
-        if not fits(asked.unit, whole) or (self._is_alone and is_awaited(self.picker.ways, asked, host)):
+        if not fits(asked.unit, whole) or (self._is_alone and is_awaited(self.picker.reservations, asked, host)):
             return None
         room, among = self.picker.room(asked, source, host, is_within=not source.is_compared), set(parcels)
         if not host.is_plain:

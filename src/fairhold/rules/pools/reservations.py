@@ -11,6 +11,7 @@ from fairhold.rules.pools.content import free_of, is_lent_to
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.reach import Reach, hold_beyond, is_in, kept_for, those_in
 from fairhold.rules.pools.siting import hosts_for, stands_elsewhere
+from fairhold.rules.pools.victims import is_stopped_whole, stays_in_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit
 
 
-class Way:
+class Reservation:
     """Units of one request that are on their way to one host.
 
     victims : units under notice for it there
@@ -35,7 +36,7 @@ class Way:
         self.pool = pool
 
 
-class Ways:
+class Reservations:
     """All that is on its way, by request and host: under notice, or freed and held already.
 
     limits : while some are withdrawn, what is used of share limits as moved, those that stay by now counted; else None
@@ -50,20 +51,20 @@ class Ways:
         self.books, self.reach = books, Reach(books)
         self.may_stay = may_stay
         self.limits: Limits | None = None
-        self.of: dict[PendingRequest, dict[Machine, Way]] = {}
+        self.of: dict[PendingRequest, dict[Machine, Reservation]] = {}
         self.movers: dict[PendingRequest, None] = {}
 
-    def way(self, asked: PendingRequest, host: Machine, pool: int) -> Way:
+    def reservation(self, asked: PendingRequest, host: Machine, pool: int) -> Reservation:
         """The one of a request to a host, made where there is none."""
         mine = self.of.setdefault(asked, {})
         if host not in mine:
-            mine[host] = Way(pool)
+            mine[host] = Reservation(pool)
         return mine[host]
 
     def units(self, asked: PendingRequest) -> int:
         """Units that are on their way to a request."""
         mine = self.of.get(asked)
-        return sum(way.units for way in mine.values()) if mine else 0
+        return sum(reservation.units for reservation in mine.values()) if mine else 0
 
     def moving(self, asked: PendingRequest) -> int:
         """Units of a request that are to move, and still stand where they did."""
@@ -78,18 +79,21 @@ class Ways:
     def units_in(self, asked: PendingRequest, pool: int) -> int:
         """The same, of those that will stand in a pool."""
         mine = self.of.get(asked)
-        return sum(way.units for way in mine.values() if way.pool == pool) if mine else 0
+        return sum(reservation.units for reservation in mine.values() if reservation.pool == pool) if mine else 0
 
     def shared(self) -> dict[PendingRequest, int]:
         """Units that are on their way to each request and will stand in share pools."""
-        return {asked: sum(way.units for way in hosts.values() if way.pool != OWN) for asked, hosts in self.of.items()}
+        return {
+            asked: sum(reservation.units for reservation in hosts.values() if reservation.pool != OWN)
+            for asked, hosts in self.of.items()
+        }
 
     def freed(self, asked: PendingRequest, host: Machine) -> Vector:
-        """What the victims of a way have of what the request may use."""
+        """What the victims of a reservation have of what the request may use."""
         return self._freed_of(asked, host, self.reach(asked, host))
 
     def freed_there(self, asked: PendingRequest, host: Machine) -> Vector:
-        """The same of what the units of the way will stand on."""
+        """The same of what the units of the reservation will stand on."""
         return self.freed_in(asked, host, self.of[asked][host].pool)
 
     def freed_in(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
@@ -123,26 +127,28 @@ class Ways:
         """
         told = {asked for asked, _ in self.books.keeps} if is_told else set()
         for asked, host in self.books.keeps:
-            self.way(asked, host, PUBLIC)
+            self.reservation(asked, host, PUBLIC)
         noticed = [unit for unit in self.books.told if unit.notice is not None and unit.notice.taker is not None]
         for unit in sorted(noticed, key=given):
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None
-            self.way(taker, unit.host, PUBLIC).victims.append(unit)
+            self.reservation(taker, unit.host, PUBLIC).victims.append(unit)
             if unit.notice is not None and unit.notice.is_move:
                 self.movers[unit.asked] = None
         limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
         counted = {asked for (asked, _), units in self.books.keeps.items() if units is not None}
         unsaid: list[tuple[PendingRequest, Machine]] = []
         for asked, hosts in self.of.items():
-            for host, way in sorted(hosts.items(), key=lambda each: max(map(_latest, each[1].victims), default=(0, 0))):
+            for host, reservation in sorted(
+                hosts.items(), key=lambda each: max(map(_latest, each[1].victims), default=(0, 0))
+            ):
                 said = self.books.keeps.get((asked, host), 0 if asked in counted else None)
                 if said is None:
                     unsaid.append((asked, host))
                     continue
                 self.hold(asked, host, min(wanted(asked) + self.moving(asked) - self.units(asked), said))
-                if way.pool != OWN:
-                    limits.add(asked, way.units)
+                if reservation.pool != OWN:
+                    limits.add(asked, reservation.units)
         for asked, host in unsaid:
             left = 0 if asked in told else wanted(asked) + self.moving(asked) - self.units(asked)
             self.fill(asked, host, left, limits)
@@ -156,32 +162,32 @@ class Ways:
         """
         is_more = False
         for asked, hosts in self.of.items():
-            for host, way in hosts.items():
+            for host, reservation in hosts.items():
                 more = wanted(asked) - self.units(asked)
-                if way.victims and not way.units and more > 0:
+                if reservation.victims and not reservation.units and more > 0:
                     self.fill(asked, host, more, limits)
-                    is_more |= way.units > 0
-                    if way.pool != OWN:
-                        limits.add(asked, way.units)
+                    is_more |= reservation.units > 0
+                    if reservation.pool != OWN:
+                        limits.add(asked, reservation.units)
         return is_more
 
     def fill(self, asked: PendingRequest, host: Machine, most: int, limits: Limits) -> None:
-        """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
-        way = self.of[asked][host]
+        """Let a reservation bring as many units as fit and limits allow; those that it has do not count in them yet."""
+        reservation = self.of[asked][host]
         self.hold(asked, host, most)
-        if way.pool != OWN:
-            while way.units and not limits.allow(asked, way.units):
-                way.units -= 1
+        if reservation.pool != OWN:
+            while reservation.units and not limits.allow(asked, reservation.units):
+                reservation.units -= 1
             self._release_beyond(asked, host)
 
     def hold(self, asked: PendingRequest, host: Machine, most: int) -> None:
-        """A way brings as many units as its victims and what is idle make; what of that is idle is held for them."""
-        way, parcels = self.of[asked][host], self.reach(asked, host)
+        """It brings as many units as its victims and what is idle make; what of that is idle is held for them."""
+        reservation, parcels = self.of[asked][host], self.reach(asked, host)
         freed = self._freed_of(asked, host, parcels)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
-        way.units = min(most, count(asked.unit, room)) if self.may_stand(asked, host) else 0
-        need = times(asked.unit, way.units)
-        for pool in self._inner(asked, parcels) if way.units else ():
+        reservation.units = min(most, count(asked.unit, room)) if self.may_stand(asked, host) else 0
+        need = times(asked.unit, reservation.units)
+        for pool in self._inner(asked, parcels) if reservation.units else ():
             mine = those_in(parcels, asked.leaf, pool)
             of_mine = self._freed_of(asked, host, mine)
             if fits(need, add(of_mine, total((parcel.room(asked) for parcel in mine), len(freed)))):
@@ -192,7 +198,7 @@ class Ways:
             level = asked.leaf if pool == OWN else pool
             parcels = sorted(parcels, key=lambda parcel: not is_in(parcel, asked.leaf, level))
         hold_beyond(asked, host, parcels, beyond(need, freed))
-        way.pool = self.pool_of(asked, host)
+        reservation.pool = self.pool_of(asked, host)
 
     def may_stand(self, asked: PendingRequest, host: Machine) -> bool:
         """Whether a request may have units on a host when all that is under notice is gone."""
@@ -205,13 +211,13 @@ class Ways:
 
         What is freed and held there is what they are booked on first, whatever else goes for them.
         """
-        way = self.of[asked][host]
-        parcels = self.reach(asked, host) if way.units else []
+        reservation = self.of[asked][host]
+        parcels = self.reach(asked, host) if reservation.units else []
         for pool in self._inner(asked, parcels):
             mine = those_in(parcels, asked.leaf, pool)
             there = self._freed_of(asked, host, mine)
             there = add(there, total((each.kept[asked] for each in mine if asked in each.kept), len(there)))
-            if fits(times(asked.unit, way.units), there):
+            if fits(times(asked.unit, reservation.units), there):
                 return pool
         return self._pool_of_all(asked, host)
 
@@ -253,7 +259,7 @@ class Ways:
 
     def give_up(self, asked: PendingRequest) -> tuple[list[Unit], bool]:
         """One unit of a request less is on its way to share pools; the same."""
-        hosts = [host for host, way in self.of[asked].items() if way.pool != OWN]
+        hosts = [host for host, reservation in self.of[asked].items() if reservation.pool != OWN]
         self._count_limits()
         gone = self._let_go(asked, self.units(asked) - 1, hosts)
         self.limits = None
@@ -264,13 +270,19 @@ class Ways:
     def hold_again(self) -> bool:
         """Hold all anew, where the next cycle will; whether it is held otherwise than before."""
         before = self.held()
-        units = [(asked, host, way, way.units) for asked, mine in self.of.items() for host, way in mine.items()]
+        units = [
+            (asked, host, reservation, reservation.units)
+            for asked, mine in self.of.items()
+            for host, reservation in mine.items()
+        ]
         for asked, host, _, _ in units:
             for parcel in host.parcels:
                 parcel.unkeep(asked)
         for asked, host, _, most in units:
             self.hold(asked, host, most)
-        return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
+        return any(parcel.kept != kept for parcel, kept in before) or any(
+            reservation.units < most for _, _, reservation, most in units
+        )
 
     def held(self) -> list[tuple[Parcel, dict[PendingRequest, Vector]]]:
         """What is held of the parcels of all hosts that something is on its way to, for whom."""
@@ -287,40 +299,40 @@ class Ways:
         return found
 
     def forget_empty(self, asked: PendingRequest) -> None:
-        """Ways that bring nothing, and for which nobody goes, are none."""
+        """Reservations that bring nothing, and for which nobody goes, are none."""
         hosts = self.of[asked]
-        for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
+        for host in [host for host, reservation in hosts.items() if not reservation.units and not reservation.victims]:
             del hosts[host]
 
     def refresh(self, asked: PendingRequest) -> None:
         """What was placed is no longer on its way, nor what a gang that packs cannot use: it stands elsewhere now."""
-        for host, way in self.of[asked].items():
-            self._bring(asked, way, 0 if stands_elsewhere(asked, host) else self.without(asked, host, ()))
+        for host, reservation in self.of[asked].items():
+            self._bring(asked, reservation, 0 if stands_elsewhere(asked, host) else self.without(asked, host, ()))
 
     def _count_limits(self) -> None:
         """Units are about to stay after all, one after the other, as far as limits have room."""
         if self.may_stay is not None and self.books.terms.limit:
             self.limits = limits_as_moved(self.books, self)
 
-    def _bring(self, asked: PendingRequest, way: Way, units: int) -> None:
+    def _bring(self, asked: PendingRequest, reservation: Reservation, units: int) -> None:
         """So many are on a way from now on."""
-        if self.limits is not None and way.pool != OWN:
-            self.limits.add(asked, units - way.units)
-        way.units = units
+        if self.limits is not None and reservation.pool != OWN:
+            self.limits.add(asked, units - reservation.units)
+        reservation.units = units
 
     def _let_go(self, asked: PendingRequest, needed: int, hosts: Collection[Machine]) -> list[Unit]:
         """No more is on its way than is needed: notices on some hosts are withdrawn, then what stands ready goes."""
         mine = self.of[asked]
         gone: list[Unit] = []
         bundles: dict[object, list[Unit]] = {}
-        for unit in [unit for way in mine.values() for unit in way.victims]:
+        for unit in [unit for reservation in mine.values() for unit in reservation.victims]:
             bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
         there = [units for units in bundles.values() if any(unit.host in hosts for unit in units)]
         for units in sorted(there, key=lambda units: max(map(_latest, units)), reverse=True):
             if stays_in_part(units):
                 continue
             fewer = {host: self.without(asked, host, units) for host in {unit.host for unit in units}}
-            others = sum(way.units for host, way in mine.items() if host not in fewer)
+            others = sum(reservation.units for host, reservation in mine.items() if host not in fewer)
             is_needless = others + sum(fewer.values()) >= min(needed, self.units(asked))
             if is_needless and (self.may_stay is None or self.may_stay(units)):
                 for unit in units:
@@ -332,22 +344,22 @@ class Ways:
                 gone += units
         beyond_need = self.units(asked) - needed
         last_first = [mine[host] for host in hosts][::-1]
-        for way in sorted(last_first, key=lambda way: bool(way.victims)):
-            fewer_units = max(0, min(beyond_need, way.units))
-            self._bring(asked, way, way.units - fewer_units)
+        for reservation in sorted(last_first, key=lambda reservation: bool(reservation.victims)):
+            fewer_units = max(0, min(beyond_need, reservation.units))
+            self._bring(asked, reservation, reservation.units - fewer_units)
             beyond_need -= fewer_units
         return gone
 
     def without(self, asked: PendingRequest, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
-        way, stay = self.of[asked][host], [unit for unit in units if unit.host is host]
+        reservation, stay = self.of[asked][host], [unit for unit in units if unit.host is host]
         if stay and are_alone(self.books):
             return 0
-        among = set(self._parcels(asked, host, way.pool) if stay else ())
+        among = set(self._parcels(asked, host, reservation.pool) if stay else ())
         room = self.freed_there(asked, host)
         for unit in stay:
             room = less(room, free_of(unit, among, len(room)))
-        return min(way.units, count(asked.unit, add(room, kept_for(asked, host, len(room)))))
+        return min(reservation.units, count(asked.unit, add(room, kept_for(asked, host, len(room)))))
 
     def _release_beyond(self, asked: PendingRequest, host: Machine) -> bool:
         """What is held and no longer needed is idle again; whether there was any."""
@@ -365,11 +377,11 @@ class Ways:
         return is_released
 
 
-def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
+def limits_as_moved(books: PoolBooks, reservations: Reservations) -> Limits:
     """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
     limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-    for asked, hosts in ways.of.items():
-        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+    for asked, hosts in reservations.of.items():
+        limits.add(asked, sum(reservation.units for reservation in hosts.values() if reservation.pool >= 0))
     return limits
 
 
@@ -386,14 +398,3 @@ def given(unit: Unit) -> int:
 def _latest(unit: Unit) -> tuple[int, int]:
     notice: Notice | None = unit.notice
     return (notice.deadline, notice.serial) if notice else (0, 0)
-
-
-def stays_in_part(units: list[Unit]) -> bool:
-    """Whether too few of a gang that is stopped whole would stay: the others go for somebody else."""
-    asked = units[0].asked
-    return is_stopped_whole(asked) and len(units) < min(asked.model.min_count, len(asked.units))
-
-
-def is_stopped_whole(asked: PendingRequest) -> bool:
-    """Whether a gang is stopped whole."""
-    return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)

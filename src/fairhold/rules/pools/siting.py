@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks
-    from fairhold.rules.pools.reservations import Way
+    from fairhold.rules.pools.reservations import Reservation
 
 
 def will_do(asked: PendingRequest, host: Machine) -> bool:
@@ -56,25 +56,29 @@ def choice(asked: PendingRequest, host: Machine) -> tuple[int, int]:
     return -siting.liking(host.labels), held if siting.place == SPREAD else -held
 
 
-def hosts_for(asked: PendingRequest, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
+def hosts_for(
+    asked: PendingRequest, hosts: Iterable[Machine], reservations: dict[Machine, Reservation] | None = None
+) -> list[Machine]:
     """Hosts where a request may get a unit, those that it would have first before the others.
 
-    ways : what is on its way to it; a gang that packs stays on the host where it stands, or, while it stands nowhere,
-           where it will
+    reservations : what is on its way to it; a gang that packs stays on the host where it stands, or, while it stands
+        nowhere, where it will
     """
     found = [host for host in hosts if not host.is_closed and (asked.siting is None or will_do(asked, host))]
     if packs_whole(asked):
-        found = where_packed(asked, found, ways)
+        found = where_packed(asked, found, reservations)
     if is_choosy(asked):
         found.sort(key=lambda host: choice(asked, host))
     return found
 
 
 def where_packed(
-    asked: PendingRequest, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None
+    asked: PendingRequest, hosts: Iterable[Machine], reservations: dict[Machine, Reservation] | None = None
 ) -> list[Machine]:
     """Of some hosts those on which a gang that packs may go on, with the same `ways` (R-SITE-3)."""
-    there = {unit.host for unit in asked.units} or {host for host, way in (ways or {}).items() if way.units}
+    there = {unit.host for unit in asked.units} or {
+        host for host, reservation in (reservations or {}).items() if reservation.units
+    }
     return [host for host in hosts if not asked.away and (not there or host in there)]
 
 

@@ -13,8 +13,9 @@ from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.reach import is_in
-from fairhold.rules.pools.reservations import given, is_stopped_whole, stays_in_part
+from fairhold.rules.pools.reservations import given
 from fairhold.rules.pools.siting import hosts_for
+from fairhold.rules.pools.victims import is_stopped_whole, stays_in_part
 from fairhold.rules.pools.withdrawing import let_stay, may_stay
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def spare_superfluous(found: Sweeps) -> bool:
             continue
         units = _together(unit, taker)
         done.update(units)
-        if not stays_in_part(units) and may_stay(found.books, found.ways, units):
+        if not stays_in_part(units) and may_stay(found.books, found.reservations, units):
             is_any |= review.spares(taker, units)
     return is_any
 
@@ -51,7 +52,7 @@ class _Review:
     """Tries to let units stay by what else goes for their takers."""
 
     def __init__(self, found: Sweeps) -> None:
-        self.found, self.ways, self.books = found, found.ways, found.books
+        self.found, self.reservations, self.books = found, found.reservations, found.books
         self._hosts: dict[PendingRequest, dict[Machine, bool]] = {}
         """Taker → hosts where something goes for it or is held, in its order, and whether there is room for more."""
 
@@ -61,14 +62,14 @@ class _Review:
         if there is None:
             return False
         let_stay(self.found, units)
-        mine = self.ways.of[taker]
+        mine = self.reservations.of[taker]
         for unit in units:
             mine[unit.host].victims.remove(unit)
         for host, number in there.items():
             for parcel in host.parcels:
                 parcel.unkeep(taker)
-            self.ways.hold(taker, host, number)
-        self.ways.forget_empty(taker)
+            self.reservations.hold(taker, host, number)
+        self.reservations.forget_empty(taker)
         self._hosts.clear()
         return True
 
@@ -76,7 +77,7 @@ class _Review:
         """Whether others rely on units to leave their hosts, where no two leaves share one (R-HOSTS-3)."""
         return are_alone(self.books) and any(
             each is not taker and each.leaf != unit.asked.leaf and unit.host in mine and mine[unit.host].units > 0
-            for each, mine in self.ways.of.items()
+            for each, mine in self.reservations.of.items()
             for unit in units
         )
 
@@ -85,13 +86,13 @@ class _Review:
 
         None = fewer would come in all, or some would stand further out than they do.
         """
-        mine, pools = self.ways.of[taker], [OWN, *self.books.terms.above[taker.leaf][1:]]
-        found = {host: self.ways.without(taker, host, units) for host in {unit.host: None for unit in units}}
+        mine, pools = self.reservations.of[taker], [OWN, *self.books.terms.above[taker.leaf][1:]]
+        found = {host: self.reservations.without(taker, host, units) for host in {unit.host: None for unit in units}}
         losing = [mine[host] for host, number in found.items() if number < mine[host].units]
         missing = sum(mine[host].units - number for host, number in found.items())
         if not missing:
             return found
-        nearest = min(pools.index(way.pool) for way in losing)
+        nearest = min(pools.index(reservation.pool) for reservation in losing)
         for host in [host for host, has_room in self._hosts_of(taker).items() if has_room or host in found]:
             stands = found.get(host, mine[host].units)
             far = min(nearest, pools.index(mine[host].pool)) if stands else nearest
@@ -102,7 +103,7 @@ class _Review:
 
     def _hosts_of(self, taker: PendingRequest) -> dict[Machine, bool]:
         if taker not in self._hosts:
-            mine = self.ways.of[taker]
+            mine = self.reservations.of[taker]
             hosts = hosts_for(taker, sorted(mine, key=lambda host: host.place), mine)
             self._hosts[taker] = {host: self._most(taker, host, None, ()) > mine[host].units for host in hosts}
         return self._hosts[taker]
@@ -112,11 +113,13 @@ class _Review:
 
         pool : within the part of which all of them stand, or OWN; None = wherever they could
         """
-        if not self.ways.may_stand(taker, host) or (are_alone(self.books) and any(each.host is host for each in stay)):
+        if not self.reservations.may_stand(taker, host) or (
+            are_alone(self.books) and any(each.host is host for each in stay)
+        ):
             return 0
         level, dimensions = taker.leaf if pool == OWN else pool, self.books.terms.dimensions
-        parcels = self.ways.reach(taker, host)
+        parcels = self.reservations.reach(taker, host)
         among = {each for each in parcels if level is None or is_in(each, taker.leaf, level)}
-        goes = (each for each in self.ways.of[taker][host].victims if each not in stay)
+        goes = (each for each in self.reservations.of[taker][host].victims if each not in stay)
         rooms = [each.room(taker) for each in parcels if each in among]
         return count(taker.unit, total([*rooms, *(free_of(each, among, dimensions) for each in goes)], dimensions))

@@ -14,7 +14,7 @@ from fairhold.rules.pools.content import entries_of, lend_up
 from fairhold.rules.pools.leaving import give_up, keep_limits
 from fairhold.rules.pools.levels import compare, divided, take_lent_back, take_own
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.reservations import Ways, limits_as_moved
+from fairhold.rules.pools.reservations import Reservations, limits_as_moved
 from fairhold.rules.pools.superfluous import spare_superfluous
 from fairhold.rules.pools.taking import Taker
 from fairhold.rules.pools.unplacing import forget_unplaced
@@ -41,12 +41,12 @@ class Sweeps:
     placed    : units in the order of placing
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
     taker     : what took units back in pools, None = none are looked at; is_at_rest: there was nothing to decide
-    ways      : what is on its way to whom
+    reservations : what is on its way to whom
     rounds    : times that the sweeps were gone through; is_settled: whether the last of them left all as it was
     """
 
     books: PoolBooks
-    ways: Ways
+    reservations: Reservations
     pools: list[int] = field(default_factory=list)
     placed: list[Unit] = field(default_factory=list)
     noticed: list[Unit] = field(default_factory=list)
@@ -85,21 +85,21 @@ def private_pools(books: PoolBooks) -> list[int]:
 
 def sweeps_at_rest(books: PoolBooks) -> Sweeps:
     """The same where there is nothing to decide (`is_at_rest`)."""
-    return Sweeps(books, Ways(books), is_at_rest=True)
+    return Sweeps(books, Reservations(books), is_at_rest=True)
 
 
 def run_sweeps(books: PoolBooks) -> Sweeps:
     """Both sweeps on books, which are changed."""
-    ways = Ways(books, lambda units: may_stay(books, ways, units))
-    ways.read()
-    found = Sweeps(books, ways, private_pools(books))
+    reservations = Reservations(books, lambda units: may_stay(books, reservations, units))
+    reservations.read()
+    found = Sweeps(books, reservations, private_pools(books))
     limits = Limits(books, books.units())
-    early = _Early(books, ways, found, limits)
+    early = _Early(books, reservations, found, limits)
     for found.rounds in range(1, MOST_ROUNDS + 1):
-        limits.expect(ways.shared())
+        limits.expect(reservations.shared())
         is_filled = any(not _fill(found, limits, early) for _ in range(MOST_ROUNDS))
-        ways.fill_again(limits_as_moved(books, ways))
-        held, taker = ways.held(), Taker(books, ways, found.noticed)
+        reservations.fill_again(limits_as_moved(books, reservations))
+        held, taker = reservations.held(), Taker(books, reservations, found.noticed)
         found.taker = taker
         for unit in all_on_reserved(books):
             give_up(taker, unit)  # SPEC §6.7.4
@@ -110,8 +110,8 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         is_unplaced = forget_unplaced(found.placed, limits)
         is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced and is_filled
         is_at_rest = not spare_superfluous(found) and is_at_rest
-        is_at_rest = not ways.hold_again() and not _is_less(held) and is_at_rest
-        is_at_rest = not ways.fill_again(limits_as_moved(books, ways)) and is_at_rest
+        is_at_rest = not reservations.hold_again() and not _is_less(held) and is_at_rest
+        is_at_rest = not reservations.fill_again(limits_as_moved(books, reservations)) and is_at_rest
         if is_at_rest:
             break
     else:
@@ -146,7 +146,7 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     is_any, is_released = withdraw(found)
     # What stays after all lets its leaf use its host, and a gang that goes on may get more.
     is_released = is_released or (is_any and (are_alone(books) or waits_any_gang(books)))
-    has_room = limits.expect(found.ways.shared())
+    has_room = limits.expect(found.reservations.shared())
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
     return is_unplaced or is_released or has_room or (may_go_on and len(found.placed) > before)
 
@@ -189,7 +189,7 @@ def _fill_levels(found: Sweeps, limits: Limits, early: _Early) -> bool:
 def _take_back(taker: Taker, found: Sweeps) -> None:
     """The second sweep: all levels, until nobody takes any more."""
     books, before = taker.books, -1
-    if not taker.ways.of and not any(asked.waiting for asked in books.wanting):  # nobody takes anything
+    if not taker.reservations.of and not any(asked.waiting for asked in books.wanting):  # nobody takes anything
         return
     while len(taker.notices) != before:
         before = len(taker.notices)
@@ -204,8 +204,8 @@ def _take_back(taker: Taker, found: Sweeps) -> None:
 class _Early:
     """What is taken back in the first sweep, before a worse level is used (`reclaim_before_next_level`)."""
 
-    def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, limits: Limits) -> None:
-        self.books, self.ways, self.found, self.limits = books, ways, found, limits
+    def __init__(self, books: PoolBooks, reservations: Reservations, found: Sweeps, limits: Limits) -> None:
+        self.books, self.reservations, self.found, self.limits = books, reservations, found, limits
         self._before: dict[PendingRequest, int] = {}
         own = books.terms.own.items()
         self._rows = {row for row, entries in own if any(each.reclaim_before_next_level for each in entries)}
@@ -246,16 +246,16 @@ class _Early:
 
     def _take(self, row: int, take: Callable[[Taker], None]) -> bool:
         before = sum(self.books.unplaced.values())
-        take(Taker(self.books, self.ways, self.found.noticed))
+        take(Taker(self.books, self.reservations, self.found.noticed))
         self._note(row)
         return sum(self.books.unplaced.values()) > before
 
     def _note(self, row: int) -> None:
-        for asked in self.ways.of:
+        for asked in self.reservations.of:
             if row in self.books.terms.above[asked.leaf]:
-                self.ways.refresh(asked)
-                self._before[asked] = self.ways.units(asked)
-        self.limits.expect(self.ways.shared())
+                self.reservations.refresh(asked)
+                self._before[asked] = self.reservations.units(asked)
+        self.limits.expect(self.reservations.shared())
 
 
 def _fill_rest(found: Sweeps, limits: Limits, early: _Early, before: int) -> None:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.rules.pools.picking import Source
     from fairhold.rules.pools.pool_usage import Standing
-    from fairhold.rules.pools.reservations import Way, Ways
+    from fairhold.rules.pools.reservations import Reservation, Reservations
 
 
 @dataclass(slots=True)
 class _Done:
     """What was noticed for one unit, and how to undo it.
 
-    pool   : of the way before; before: what was idle of the host's parcels, and held
+    pool   : of the reservation before; before: what was idle of the host's parcels, and held
     new    : hosts to which nothing was on its way before
     """
 
@@ -45,10 +45,10 @@ class _Done:
 class Taker:
     """Gives notices for requests, and keeps everything that follows of them up to date."""
 
-    def __init__(self, books: PoolBooks, ways: Ways, notices: list[Unit]) -> None:
-        self.books, self.ways, self.notices = books, ways, notices
-        self.picker = Picker(books, ways)
-        self.limits = limits_as_moved(books, ways)
+    def __init__(self, books: PoolBooks, reservations: Reservations, notices: list[Unit]) -> None:
+        self.books, self.reservations, self.notices = books, reservations, notices
+        self.picker = Picker(books, reservations)
+        self.limits = limits_as_moved(books, reservations)
 
     @property
     def standings(self) -> dict[int, Standing]:
@@ -64,17 +64,17 @@ class Taker:
         waiting = asked.waiting
         if not waiting:
             return 0
-        way = self.ways.units(asked)
+        reservation = self.reservations.units(asked)
         if missing := asked.missing:
-            return max(0, missing - way)
-        return 1 if waiting > way else 0
+            return max(0, missing - reservation)
+        return 1 if waiting > reservation else 0
 
     def take(self, asked: PendingRequest, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
         units = self.wants(asked)
         if not units or not may_take(self.books, asked.leaf):
             return False
-        hosts = hosts_for(asked, hosts, self.ways.of.get(asked))
+        hosts = hosts_for(asked, hosts, self.reservations.of.get(asked))
         if packs_whole(asked):
             return any(self._take(asked, source, [host], units) for host in hosts)
         return self._take(asked, source, hosts, units)
@@ -126,12 +126,12 @@ class Taker:
 
     def _unplace(self, asked: PendingRequest, new: list[Unit]) -> None:
         """Units of this cycle are not placed, and their space is held at once (R-SWEEP-3)."""
-        ways = [self.ways.of[asked][host] for host in {unit.host: None for unit in new}]
-        for way in ways:
-            self._count(asked, way, -1)
-        unplace_for(self.ways, asked, new)
-        for way in ways:
-            self._count(asked, way, 1)
+        reservations = [self.reservations.of[asked][host] for host in {unit.host: None for unit in new}]
+        for reservation in reservations:
+            self._count(asked, reservation, -1)
+        unplace_for(self.reservations, asked, new)
+        for reservation in reservations:
+            self._count(asked, reservation, 1)
 
     def _keeps_limits(self, asked: PendingRequest, source: Source, pick: Pick) -> bool:
         """Whether no share limit is broken by one unit, those who give being gone (SPEC §6.4)."""
@@ -143,39 +143,41 @@ class Taker:
     def _bring_elsewhere(self, asked: PendingRequest, victims: list[Unit], hosts: Collection[Machine]) -> None:
         """What a gang that is stopped whole frees on other hosts than those on which it is taken brings units, too."""
         for host in dict.fromkeys(unit.host for unit in victims if unit.host not in hosts):
-            way = self.ways.of[asked][host]
-            self._count(asked, way, -1)
-            more = max(0, wanted(asked) - self.ways.units(asked))
-            self.ways.fill(asked, host, way.units + more, self.limits)
-            self._count(asked, way, 1)
+            reservation = self.reservations.of[asked][host]
+            self._count(asked, reservation, -1)
+            more = max(0, wanted(asked) - self.reservations.units(asked))
+            self.reservations.fill(asked, host, reservation.units + more, self.limits)
+            self._count(asked, reservation, 1)
 
     def _notice(self, asked: PendingRequest, source: Source, pick: Pick) -> _Done:
         """Tell the victims, and hold what is idle beside them."""
         hosts = {pick.host: None} | {unit.host: None for unit in pick.victims}
-        new = [host for host in hosts if host not in self.ways.of.get(asked, ())]
-        way = self.ways.way(asked, pick.host, source.pool)
-        done = _Done(pick, way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in pick.host.parcels}, new)
+        new = [host for host in hosts if host not in self.reservations.of.get(asked, ())]
+        reservation = self.reservations.reservation(asked, pick.host, source.pool)
+        done = _Done(
+            pick, reservation.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in pick.host.parcels}, new
+        )
         for unit in pick.victims:
             self.give(unit, asked, "quota")
-            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
-        self._count(asked, way, -1)
-        way.units += 1
+            self.reservations.reservation(asked, unit.host, PUBLIC).victims.append(unit)
+        self._count(asked, reservation, -1)
+        reservation.units += 1
         self._hold(asked, source, pick.host)
-        way.pool = self.ways.pool_of(asked, pick.host)
-        self._count(asked, way, 1)
+        reservation.pool = self.reservations.pool_of(asked, pick.host)
+        self._count(asked, reservation, 1)
         return done
 
-    def _count(self, asked: PendingRequest, way: Way, sign: int) -> None:
+    def _count(self, asked: PendingRequest, reservation: Reservation, sign: int) -> None:
         """Count a way where its units will stand, or no longer."""
-        if way.pool in self.standings:
-            self.standings[way.pool].moves(asked, sign * way.units)
-        if way.pool >= 0:
-            self.limits.add(asked, sign * way.units)
+        if reservation.pool in self.standings:
+            self.standings[reservation.pool].moves(asked, sign * reservation.units)
+        if reservation.pool >= 0:
+            self.limits.add(asked, sign * reservation.units)
 
     def _bring_more(self, asked: PendingRequest, source: Source, hosts: Iterable[Machine]) -> None:
         """What the victims free beyond one unit, with what is idle beside them, brings more units (SPEC §6.6)."""
         for host in hosts:
-            while asked.held >= asked.model.min_count and asked.waiting > self.ways.units(asked):
+            while asked.held >= asked.model.min_count and asked.waiting > self.reservations.units(asked):
                 if not fits(asked.unit, self.picker.room(asked, source, host)):
                     break
                 done = self._notice(asked, source, Pick(host, [], [], 0, []))
@@ -187,9 +189,9 @@ class Taker:
         parcels = [each for each in source.parcels(host) if source.is_idle(each)]
         if len(parcels) > 1:  # what is nearest to it first
             among = set(parcels)
-            parcels = [each for each in self.ways.reach(asked, host) if each in among]
-        need = times(asked.unit, self.ways.of[asked][host].units)
-        hold_beyond(asked, host, parcels, beyond(need, self.ways.freed_there(asked, host)))
+            parcels = [each for each in self.reservations.reach(asked, host) if each in among]
+        need = times(asked.unit, self.reservations.of[asked][host].units)
+        hold_beyond(asked, host, parcels, beyond(need, self.reservations.freed_there(asked, host)))
 
     def give(self, unit: Unit, asked: PendingRequest | None, reason: str) -> None:
         """Tell a unit to go."""
@@ -211,15 +213,15 @@ class Taker:
         victims = done.pick.victims
         self.spare(victims)
         for host in {unit.host: None for unit in victims}:
-            there = self.ways.of[asked][host]
+            there = self.reservations.of[asked][host]
             there.victims = [unit for unit in there.victims if unit not in set(victims)]
-        way = self.ways.of[asked][done.pick.host]
-        self._count(asked, way, -1)
-        way.units, way.pool = way.units - 1, done.pool
-        self._count(asked, way, 1)
+        reservation = self.reservations.of[asked][done.pick.host]
+        self._count(asked, reservation, -1)
+        reservation.units, reservation.pool = reservation.units - 1, done.pool
+        self._count(asked, reservation, 1)
         for parcel, (idle, kept) in done.before.items():
             parcel.idle, parcel.kept = idle, kept
         for host in done.new:
-            del self.ways.of[asked][host]
-        if not self.ways.of[asked]:
-            del self.ways.of[asked]
+            del self.reservations.of[asked][host]
+        if not self.reservations.of[asked]:
+            del self.reservations.of[asked]

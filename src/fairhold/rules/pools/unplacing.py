@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 def placed_now(books: PoolBooks, units: Iterable[Unit]) -> list[Unit]:
@@ -32,14 +32,14 @@ def unplace(books: PoolBooks, units: Iterable[Unit]) -> dict[Machine, set[Parcel
     return found
 
 
-def unplace_for(ways: Ways, asked: PendingRequest, units: Iterable[Unit]) -> None:
+def unplace_for(reservations: Reservations, asked: PendingRequest, units: Iterable[Unit]) -> None:
     """The same of units that would go for a request: what it needs of theirs is held for it at once."""
-    for host, parcels in unplace(ways.books, units).items():
-        way = ways.of[asked][host]
-        way.victims = [unit for unit in way.victims if unit in unit.asked.units]
-        need = beyond(times(asked.unit, way.units), ways.freed_there(asked, host))
-        hold_beyond(asked, host, [each for each in ways.reach(asked, host) if each in parcels], need)
-        way.pool = ways.pool_of(asked, host)
+    for host, parcels in unplace(reservations.books, units).items():
+        reservation = reservations.of[asked][host]
+        reservation.victims = [unit for unit in reservation.victims if unit in unit.asked.units]
+        need = beyond(times(asked.unit, reservation.units), reservations.freed_there(asked, host))
+        hold_beyond(asked, host, [each for each in reservations.reach(asked, host) if each in parcels], need)
+        reservation.pool = reservations.pool_of(asked, host)
 
 
 def forget_unplaced(placed: list[Unit], limits: Limits) -> bool:

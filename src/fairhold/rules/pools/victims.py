@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.ledger.pool_terms import Terms
-    from fairhold.ledger.pools import Unit
+    from fairhold.ledger.pools import PendingRequest, Unit
     from fairhold.rules.pools.pool_usage import Standing
 
 Over = tuple[tuple[int, Fraction], ...]
@@ -72,3 +72,14 @@ def giving_order(terms: Terms, unit: Unit, *, breaks: bool) -> tuple[object, ...
     elif victims == "lowest_priority":
         age = (asked.model.priority, *age)
     return breaks, *age, -asked.place, -unit.serial
+
+
+def stays_in_part(units: list[Unit]) -> bool:
+    """Whether too few of a gang that is stopped whole would stay: the others go for somebody else."""
+    asked = units[0].asked
+    return is_stopped_whole(asked) and len(units) < min(asked.model.min_count, len(asked.units))
+
+
+def is_stopped_whole(asked: PendingRequest) -> bool:
+    """Whether a gang is stopped whole."""
+    return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.rules.pools.alone import are_alone, is_awaited
-from fairhold.rules.pools.reservations import is_stopped_whole, limits_as_moved
+from fairhold.rules.pools.reservations import limits_as_moved
+from fairhold.rules.pools.victims import is_stopped_whole
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Notice, PendingRequest, PoolBooks, Unit
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.pools.taking import Taker
 
 
 def withdraw(found: Sweeps) -> tuple[bool, bool]:
     """Notices that their takers need no more; whether there were any, and whether what was held is idle again."""
-    gone, is_released = found.ways.withdraw()
+    gone, is_released = found.reservations.withdraw()
     let_stay(found, gone)
     more, is_more_released = _keep_within_limits(found) if found.books.terms.limit else (False, False)
     return bool(gone) or more, is_released or is_more_released
@@ -29,10 +30,12 @@ def _keep_within_limits(found: Sweeps) -> tuple[bool, bool]:
     """
     placed = {unit.asked for unit in found.placed}
     is_any = is_released = False
-    last_first = list(found.ways.of)[::-1]
+    last_first = list(found.reservations.of)[::-1]
     for asked in sorted(last_first, key=lambda each: each not in placed):
-        while found.ways.shared()[asked] and not limits_as_moved(found.books, found.ways).allow(asked, 0):
-            gone, is_idle = found.ways.give_up(asked)
+        while found.reservations.shared()[asked] and not limits_as_moved(found.books, found.reservations).allow(
+            asked, 0
+        ):
+            gone, is_idle = found.reservations.give_up(asked)
             let_stay(found, gone)
             is_any, is_released = is_any or bool(gone), is_released or is_idle
     return is_any, is_released
@@ -45,7 +48,7 @@ def let_stay(found: Sweeps, units: list[Unit]) -> None:
         unit.notice = None
 
 
-def may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
+def may_stay(books: PoolBooks, reservations: Reservations, units: list[Unit]) -> bool:
     """Whether units of one request under notice may stay under share limits, what is on its way to others being there.
 
     Those that are withdrawn in the same go count as staying. Else who relies on their going would give up what is on
@@ -54,7 +57,7 @@ def may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
     asked, shared = units[0].asked, sum(unit.pool >= 0 for unit in units)
     if not any(row in books.terms.limit for row in books.terms.above[asked.leaf]):  # the common case
         return True
-    limits = limits_as_moved(books, ways) if ways.limits is None else ways.limits
+    limits = limits_as_moved(books, reservations) if reservations.limits is None else reservations.limits
     return limits.allow(asked, shared)
 
 
@@ -63,7 +66,7 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
 
     Whether there were any.
     """
-    books, limits = found.books, limits_as_moved(found.books, found.ways)
+    books, limits = found.books, limits_as_moved(found.books, found.reservations)
     nobodys = [unit for unit in books.under_notice(found.noticed) if unit.notice and unit.notice.taker is None]
     nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
     done: set[Unit] = set()
@@ -72,7 +75,7 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
         whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
         is_free = not any(stands_on_reserved(books, each) or is_for_taker(each) for each in whole)
         if are_alone(books):  # or somebody relies on it
-            is_free = is_free and not any(is_awaited(found.ways, each.asked, each.host) for each in whole)
+            is_free = is_free and not any(is_awaited(found.reservations, each.asked, each.host) for each in whole)
         shared = sum(each.pool >= 0 for each in whole)
         if unit not in done and is_free and limits.allow(unit.asked, shared):
             limits.add(unit.asked, shared)

@@ -11,17 +11,17 @@ from fairhold.rules.pools.reach import kept_for, reachable
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.queues.gates import Gates
 
 
-def grant_held(books: PoolBooks, ways: Ways, gates: Gates) -> list[Unit]:
+def grant_held(books: PoolBooks, reservations: Reservations, gates: Gates) -> list[Unit]:
     """Place units on what the cycle before has left held for them, in the order in which it is listed.
 
     As many as limits allow, of a gang below its minimum all that it misses or none. This cycle takes none of them back.
     """
     placed: list[Unit] = []
-    for asked, free in _free(books, ways).items():
+    for asked, free in _free(books, reservations).items():
         least, units = asked.missing or 1, min(asked.waiting, sum(free.values()))
         while units >= least and not gates.allow(asked, units - gates.coming.get(asked, 0)):
             units -= 1
@@ -32,16 +32,18 @@ def grant_held(books: PoolBooks, ways: Ways, gates: Gates) -> list[Unit]:
             here = min(units, room)
             placed += [place(books, asked, host, PUBLIC, reachable(books, asked, host)) for _ in range(here)]
             units -= here
-        ways.refresh(asked)
+        reservations.refresh(asked)
     books.sure.update(placed)
     return placed
 
 
-def _free(books: PoolBooks, ways: Ways) -> dict[PendingRequest, dict[Machine, int]]:
+def _free(books: PoolBooks, reservations: Reservations) -> dict[PendingRequest, dict[Machine, int]]:
     """Request → host → units that fit there on what is held for it, with nobody under notice beside it."""
     found: dict[PendingRequest, dict[Machine, int]] = {}
     for asked, host in books.keeps:
-        units = min(ways.of[asked][host].units, count(asked.unit, kept_for(asked, host, books.terms.dimensions)))
+        units = min(
+            reservations.of[asked][host].units, count(asked.unit, kept_for(asked, host, books.terms.dimensions))
+        )
         if units and (not are_alone(books) or is_open(asked, host)):
             found.setdefault(asked, {})[host] = units
     return found

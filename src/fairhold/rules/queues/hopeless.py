@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.queues.request_classes import RequestClasses
 
 
 def is_hopeless(
-    books: PoolBooks, queues: Queues, ways: Ways, classes: RequestClasses, wants: Callable[[PendingRequest], int]
+    books: PoolBooks,
+    queues: Queues,
+    reservations: Reservations,
+    classes: RequestClasses,
+    wants: Callable[[PendingRequest], int],
 ) -> bool:
     """Whether all that wait could be passed over.
 
@@ -32,7 +36,7 @@ def is_hopeless(
         if asked.count <= len(asked.units) or not (units := wants(asked)):
             continue
         kind = asked.leaf, asked.unit, units, asked.model.priority
-        if asked in ways.of:
+        if asked in reservations.of:
             return False
         if kind in tried:
             continue

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.queues.victims import Piece
 
@@ -40,14 +40,16 @@ class Mover:
     may   : whether units may be asked to move, for all that is not about space
     """
 
-    def __init__(self, books: PoolBooks, ways: Ways, asked: PendingRequest, units: int, may: May) -> None:
-        self._books, self._ways, self._asked, self._units, self._may = books, ways, asked, units, may
+    def __init__(
+        self, books: PoolBooks, reservations: Reservations, asked: PendingRequest, units: int, may: May
+    ) -> None:
+        self._books, self._reservations, self._asked, self._units, self._may = books, reservations, asked, units, may
         self._space: dict[Machine, Vector] = {}
         self._places: dict[Unit, Machine] = {}
         self._pieces: list[Piece] = []
         self._went: dict[Unit, Machine] = {}
         self._of: dict[PendingRequest, dict[Machine, list[Piece]]] = {}
-        hosts = hosts_for(asked, books.hosts, ways.of.get(asked))
+        hosts = hosts_for(asked, books.hosts, reservations.of.get(asked))
         self._rooms = {host: count(asked.unit, self._idle(host)) for host in hosts}
 
     def _idle(self, host: Machine) -> Vector:
@@ -112,7 +114,7 @@ class Mover:
         """What stands on a host and may move, whoever gives first before the others (R-CONTEST-3)."""
         there = dict.fromkeys(unit.asked for unit in host.units)
         mine = [each for each in there if each is not self._asked and is_preemptible(each) and not packs_whole(each)]
-        mine = [each for each in mine if self._ways.moving(each) or not self._ways.units(each)]
+        mine = [each for each in mine if self._reservations.moving(each) or not self._reservations.units(each)]
         return [piece for each in sorted(mine, key=giving_key) for piece in self._whole_on(host, each)]
 
     def _whole_on(self, host: Machine, asked: PendingRequest) -> list[Piece]:
@@ -162,9 +164,9 @@ class Mover:
 
 def stay(found: Sweeps) -> bool:
     """Units that are to move and whose new place is gone stay where they are; whether there are any."""
-    ways, is_any = found.ways, False
-    for asked in [each for each in ways.movers if ways.moving(each)]:
-        if ways.units(asked) < ways.moving(asked):
+    reservations, is_any = found.reservations, False
+    for asked in [each for each in reservations.movers if reservations.moving(each)]:
+        if reservations.units(asked) < reservations.moving(asked):
             is_any = True
-            let_stay(found, ways.let_stay(asked))
+            let_stay(found, reservations.let_stay(asked))
     return is_any

@@ -11,7 +11,7 @@ from fairhold.kernels.vectors import add, beyond, fits, times, total
 from fairhold.ledger.queues import amounts_of
 from fairhold.rules.pools.alone import are_alone, is_awaited
 from fairhold.rules.pools.reach import hold_beyond, kept_for
-from fairhold.rules.pools.reservations import is_stopped_whole
+from fairhold.rules.pools.victims import is_stopped_whole
 from fairhold.rules.pools.withdrawing import let_stay
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PendingRequest, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.reservations import Way
+    from fairhold.rules.pools.reservations import Reservation
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.queues.contest import Compared
 
@@ -33,7 +33,7 @@ class Needless:
 
     def __init__(self, found: Sweeps, queues: Queues, compared: Mapping[Unit, Compared]) -> None:
         self._found, self._queues, self._compared = found, queues, compared
-        self._books, self._ways = found.books, found.ways
+        self._books, self._reservations = found.books, found.reservations
 
     def let_stay(self) -> bool:
         """The last told first, units without which all takers get what they were told stay; whether there are any."""
@@ -48,35 +48,35 @@ class Needless:
 
     def _let_stay(self, units: list[Unit]) -> None:
         """Let units stay that go together, if they may, and hold what is idle in place of theirs."""
-        if are_alone(self._books) and any(is_awaited(self._ways, unit.asked, unit.host) for unit in units):
+        if are_alone(self._books) and any(is_awaited(self._reservations, unit.asked, unit.host) for unit in units):
             return
-        before: dict[Way, list[Unit]] = {}
+        before: dict[Reservation, list[Unit]] = {}
         needs: dict[tuple[PendingRequest, Machine], Vector] = {}
         for unit in units:
             assert unit.notice is not None
             taker, host = unit.notice.taker, unit.host
             assert taker is not None
-            way = self._ways.of[taker][host]
-            before.setdefault(way, list(way.victims))
-            way.victims.remove(unit)
-            needs[taker, host] = times(taker.unit, way.units)
-        may_stay = self._ways.may_stay
+            reservation = self._reservations.of[taker][host]
+            before.setdefault(reservation, list(reservation.victims))
+            reservation.victims.remove(unit)
+            needs[taker, host] = times(taker.unit, reservation.units)
+        may_stay = self._reservations.may_stay
         if self._fit(needs) and self._is_in_order(units) and (may_stay is None or may_stay(units)):
             for (taker, host), need in needs.items():
-                hold_beyond(taker, host, host.parcels, beyond(need, self._ways.freed(taker, host)))
+                hold_beyond(taker, host, host.parcels, beyond(need, self._reservations.freed(taker, host)))
             for unit in units:
                 self._queues.add(unit.asked, 1)
             let_stay(self._found, units)
         else:
-            for way, victims in before.items():
-                way.victims = victims
+            for reservation, victims in before.items():
+                reservation.victims = victims
 
     def _fit(self, needs: Mapping[tuple[PendingRequest, Machine], Vector]) -> bool:
         """Whether what is idle is enough for what takers need beside what the others free, and is held for them."""
         idle: dict[Machine, Vector] = {}
         nothing = (0,) * self._books.terms.dimensions
         for (taker, host), need in needs.items():
-            has = add(self._ways.freed(taker, host), kept_for(taker, host, len(need)))
+            has = add(self._reservations.freed(taker, host), kept_for(taker, host, len(need)))
             idle[host] = add(idle.get(host, nothing), beyond(need, has))
         return all(fits(need, total((each.idle for each in host.parcels), len(need))) for host, need in idle.items())
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.queues.contest import Compared, Looked
     from fairhold.rules.queues.moving import Moves
     from fairhold.rules.queues.request_classes import RequestClasses
@@ -49,12 +49,12 @@ class Reclaimer(Taking):
         self,
         books: PoolBooks,
         queues: Queues,
-        ways: Ways,
+        reservations: Reservations,
         noticed: list[Unit],
         classes: RequestClasses,
         compared: dict[Unit, Compared] | None = None,
     ) -> None:
-        super().__init__(books, queues, ways, noticed, {} if compared is None else compared)
+        super().__init__(books, queues, reservations, noticed, {} if compared is None else compared)
         self._classes = classes
         self._failed: set[object] = set()
         self._candidates = Candidates(queues, books.by_leaf)
@@ -62,7 +62,9 @@ class Reclaimer(Taking):
     def run(self) -> None:
         """First between queues, then inside them, in the serving order, until nobody takes any more."""
         before, classes, by_age = -1, self._classes, any(self.queues.terms.delay)
-        while len(self.noticed) != before and not is_hopeless(self.books, self.queues, self.ways, classes, self.wants):
+        while len(self.noticed) != before and not is_hopeless(
+            self.books, self.queues, self.reservations, classes, self.wants
+        ):
             before = len(self.noticed)
             for take in (self._make_room, self._preempt):
                 self._failed.clear()
@@ -116,9 +118,9 @@ class Reclaimer(Taking):
         """
         units = self.wants(asked)
         need = amounts_of(asked.unit, units)
-        left, packs = left_beside(asked, self.ways), packs_whole(asked)
+        left, packs = left_beside(asked, self.reservations), packs_whole(asked)
         if left and may_reclaim(self.queues, asked.leaf, need) is not None:
-            mine = self.ways.of[asked]
+            mine = self.reservations.of[asked]
             left = {
                 host: rest
                 for host, rest in left.items()
@@ -168,7 +170,7 @@ class Reclaimer(Taking):
                 return not self._is_young(piece, terms.preempt_min_runtime[leaf])
             return not self._is_young(piece, longer_than(terms.reclaim_min_runtime[sides(terms, asked.leaf, leaf)[1]]))
 
-        return Mover(self.books, self.ways, asked, units, may).find()
+        return Mover(self.books, self.reservations, asked, units, may).find()
 
     def _consolidate(self, asked: PendingRequest) -> bool:
         """Units move to other hosts, each to a place that is held for it."""
@@ -178,7 +180,7 @@ class Reclaimer(Taking):
         units, victims = self.wants(asked), list(moves.places)
         self._tell(asked, victims, CONSOLIDATION)
         for unit, host in moves.places.items():
-            self.ways.movers[unit.asked] = None
+            self.reservations.movers[unit.asked] = None
             self._hold(unit.asked, host, 1)
         for host, here in divided(
             moves.rooms, units, [unit.host for unit in victims], packs=packs_whole(asked)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PendingRequest
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 class Rooms:
@@ -91,14 +91,14 @@ def divided(rooms: Mapping[Machine, int], units: int, first: Iterable[Machine], 
     return found
 
 
-def left_beside(asked: PendingRequest, ways: Ways) -> dict[Machine, Vector]:
+def left_beside(asked: PendingRequest, reservations: Reservations) -> dict[Machine, Vector]:
     """Host → what those who go there for a request already leave, beside what its units on their way there need."""
     found: dict[Machine, Vector] = {}
-    mine = ways.of.get(asked, {})
-    for host, way in mine.items():
-        if way.victims and hosts_for(asked, [host], mine):
-            there = add(ways.freed(asked, host), kept_for(asked, host, len(asked.unit)))
-            found[host] = less(there, times(asked.unit, way.units))
+    mine = reservations.of.get(asked, {})
+    for host, reservation in mine.items():
+        if reservation.victims and hosts_for(asked, [host], mine):
+            there = add(reservations.freed(asked, host), kept_for(asked, host, len(asked.unit)))
+            found[host] = less(there, times(asked.unit, reservation.units))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.rules.pools.reservations import Ways, limits_as_moved
+from fairhold.rules.pools.reservations import Reservations, limits_as_moved
 from fairhold.rules.pools.sweeps import MOST_ROUNDS, Sweeps, waits_any_gang
 from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.withdrawing import keep_told, let_stay, withdraw
@@ -25,31 +25,33 @@ if TYPE_CHECKING:
 
 def run_queues(books: PoolBooks, queues: Queues, classes: RequestClasses) -> Sweeps:
     """Serve and reclaim on books, which are changed, until nothing moves any more."""
-    ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
-    ways.read(is_told=True)
-    found = Sweeps(books, ways, [])
+    reservations = Reservations(
+        books, lambda units: _may_stay(books, reservations, units) if books.terms.limit else True
+    )
+    reservations.read(is_told=True)
+    found = Sweeps(books, reservations, [])
     nobodys = {unit for unit in books.told if unit.notice is not None and unit.notice.taker is None}
     hosts = sorted({unit.host for unit in nobodys}, key=lambda host: host.place)
     let_stay(found, [unit for host in hosts for unit in host.units if unit in nobodys])
     stay(found)
     compared: dict[Unit, Compared] = {}
     gates = Gates(books, queues)
-    gates.expect(_beside_moves(ways))
-    found.placed += grant_held(books, ways, gates)
+    gates.expect(_beside_moves(reservations))
+    found.placed += grant_held(books, reservations, gates)
     for found.rounds in range(1, MOST_ROUNDS + 1):
-        is_moved, is_released = bool(ways.of), True
-        gates.expect(_beside_moves(ways))
+        is_moved, is_released = bool(reservations.of), True
+        gates.expect(_beside_moves(reservations))
         while is_released:
-            stand(queues, ways, found.placed, found.noticed)
-            placed = serve(books, queues, ways, gates, classes)
+            stand(queues, reservations, found.placed, found.noticed)
+            placed = serve(books, queues, reservations, gates, classes)
             found.placed += placed
             is_any, is_released = withdraw(found)
             is_released |= is_any and waits_any_gang(books)  # one that was to stop whole, and stays, may get more
-            is_released |= gates.expect(_beside_moves(ways))
+            is_released |= gates.expect(_beside_moves(reservations))
             is_moved |= bool(placed) or is_any
         if is_moved:
-            stand(queues, ways, found.placed, found.noticed)
-        Reclaimer(books, queues, ways, found.noticed, classes, compared).run()
+            stand(queues, reservations, found.placed, found.noticed)
+        Reclaimer(books, queues, reservations, found.noticed, classes, compared).run()
         is_unplaced = forget_unplaced(found.placed, gates)
         is_open = any([*withdraw(found), stay(found), is_unplaced])
         if not is_open and not Needless(found, queues, compared).let_stay():
@@ -60,14 +62,14 @@ def run_queues(books: PoolBooks, queues: Queues, classes: RequestClasses) -> Swe
     return found
 
 
-def _beside_moves(ways: Ways) -> dict[PendingRequest, int]:
+def _beside_moves(reservations: Reservations) -> dict[PendingRequest, int]:
     """What is on its way; what moves is not there twice, as it counts where it stands."""
-    return {asked: max(0, units - ways.moving(asked)) for asked, units in ways.shared().items()}
+    return {asked: max(0, units - reservations.moving(asked)) for asked, units in reservations.shared().items()}
 
 
-def _may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
+def _may_stay(books: PoolBooks, reservations: Reservations, units: list[Unit]) -> bool:
     """Whether no limit that holds when units are gone is broken when they stay: some go to make room under one."""
-    limits = limits_as_moved(books, ways)
+    limits = limits_as_moved(books, reservations)
     if not all(limits.allow(unit.asked, 0) for unit in units):
         return True
     for unit in units:

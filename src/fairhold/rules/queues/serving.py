@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.model.siting import Siting
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.queues.gates import Gates
     from fairhold.rules.queues.request_classes import RequestClass, RequestClasses
 
@@ -187,7 +187,9 @@ def _idle(host: Machine) -> Vector:
     return parcels[0].idle if len(parcels) == 1 else total((each.idle for each in parcels), len(host.total))
 
 
-def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates, classes: RequestClasses) -> list[Unit]:
+def serve(
+    books: PoolBooks, queues: Queues, reservations: Reservations, gates: Gates, classes: RequestClasses
+) -> list[Unit]:
     """Give out what is idle, in the serving order, up to the limits; units in the order of placing.
 
     What is on its way to a request is waited for, too: it counts as held already, and is so no more once something
@@ -199,7 +201,7 @@ def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates, classes: R
     ):
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
-    coming = {asked: ways.new_units(asked) for asked in waiting}
+    coming = {asked: reservations.new_units(asked) for asked in waiting}
     turns = Turns(queues, waiting, next_units, classes.all)
     placed: list[Unit] = []
     while (asked := turns.next()) is not None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.queues.contest import Compared, Contest, Order, Search
     from fairhold.rules.queues.victims import Piece
 
@@ -35,13 +35,18 @@ class Taking:
     """Keeps what queues hold, and the room on hosts, up to date: what is under notice is gone already."""
 
     def __init__(
-        self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit], compared: dict[Unit, Compared]
+        self,
+        books: PoolBooks,
+        queues: Queues,
+        reservations: Reservations,
+        noticed: list[Unit],
+        compared: dict[Unit, Compared],
     ) -> None:
         """Begin.
 
         compared : gets unit told for another queue → the sides that were compared for it
         """
-        self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
+        self.books, self.queues, self.reservations, self.noticed = books, queues, reservations, noticed
         self.compared = compared
         self._rooms: dict[object, Rooms] = {}
         self._looked: list[Looked] | None = None
@@ -50,25 +55,25 @@ class Taking:
 
     def wants(self, asked: PendingRequest) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
-        if self.ways.moving(asked):
+        if self.reservations.moving(asked):
             return 0  # it takes nothing before it stands where it moves to
-        way = self.ways.units(asked)
+        reservation = self.reservations.units(asked)
         if asked.missing:
-            return max(0, asked.missing - way)
-        return min(1, max(0, asked.waiting - way))
+            return max(0, asked.missing - reservation)
+        return min(1, max(0, asked.waiting - reservation))
 
     def _add_left(self, asked: PendingRequest, rooms: Rooms, sign: int) -> None:
         """What those leave who go for a request already is room for it, or no more where the sign is negative."""
-        for host, rest in left_beside(asked, self.ways).items():
+        for host, rest in left_beside(asked, self.reservations).items():
             if any(rest):
                 rooms.change(host, times(rest, sign))
 
     def _rooms_for(self, asked: PendingRequest) -> Rooms:
         """Room for a request; one for all requests of a size that say the same of hosts."""
-        ways = self.ways.of.get(asked)
+        reservations = self.reservations.of.get(asked)
         may_stand = partial(self.may_stand, asked) if self.are_alone else None
         if packs_whole(asked):
-            return Rooms(asked, hosts_for(asked, self.books.hosts, ways), may_stand)
+            return Rooms(asked, hosts_for(asked, self.books.hosts, reservations), may_stand)
         kind = asked.unit, asked.model.siting, asked.leaf if self.are_alone else None
         if kind not in self._rooms:
             self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts), may_stand)
@@ -76,7 +81,7 @@ class Taking:
 
     def may_stand(self, asked: PendingRequest, host: Machine) -> bool:
         """Where hosts go whole to one leaf, whether no other stays on one, or is on its way there (R-HOSTS-3)."""
-        return not (has_strangers(asked, host, self._gone) or is_awaited(self.ways, asked, host))
+        return not (has_strangers(asked, host, self._gone) or is_awaited(self.reservations, asked, host))
 
     def _is_barred(self, asked: PendingRequest, need: list[int]) -> bool:
         """Whether what is never taken back would be beyond what is deserved."""
@@ -187,33 +192,38 @@ class Taking:
             unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
             unit.notice.strategy = strategy
             self.compared.pop(unit, None)
-            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
+            self.reservations.reservation(asked, unit.host, PUBLIC).victims.append(unit)
         self.noticed += victims
 
     def _hold(self, asked: PendingRequest, host: Machine, units: int) -> None:
         """So many more are on their way to a host; what they need beside what is freed for them is held."""
-        way = self.ways.way(asked, host, PUBLIC)
-        way.units += units
-        hold_beyond(asked, host, host.parcels, beyond(times(asked.unit, way.units), self.ways.freed(asked, host)))
+        reservation = self.reservations.reservation(asked, host, PUBLIC)
+        reservation.units += units
+        hold_beyond(
+            asked,
+            host,
+            host.parcels,
+            beyond(times(asked.unit, reservation.units), self.reservations.freed(asked, host)),
+        )
 
     def _booked(self, asked: PendingRequest, units: int, hosts: list[Machine]) -> None:
         """So many are on their way to a request, and other room is on hosts."""
         self.queues.add(asked, units)
-        touched = dict.fromkeys([*hosts, *self.ways.of[asked]])
+        touched = dict.fromkeys([*hosts, *self.reservations.of[asked]])
         for each in self._rooms.values():
             each.look_again(touched)
 
 
-def stand(queues: Queues, ways: Ways, placed: Iterable[Unit], noticed: Iterable[Unit]) -> None:
+def stand(queues: Queues, reservations: Reservations, placed: Iterable[Unit], noticed: Iterable[Unit]) -> None:
     """What queues hold: what this cycle has placed counts, what is under notice is gone, what is on its way is there.
 
     placed, noticed : units that this cycle has placed, and told
     """
     queues.begin()
     units = Counter([unit.asked for unit in placed if unit in unit.asked.units])
-    units.subtract([unit.asked for unit in ways.books.under_notice(noticed)])
-    for asked in ways.of:
-        units[asked] += ways.units(asked)
+    units.subtract([unit.asked for unit in reservations.books.under_notice(noticed)])
+    for asked in reservations.of:
+        units[asked] += reservations.units(asked)
     for asked, number in units.items():
         if number:
             queues.add(asked, number)

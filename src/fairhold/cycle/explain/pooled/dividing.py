@@ -109,7 +109,7 @@ def wanting_in(inquiry: Inquiry, standing: Standing) -> set[int]:
     """
     terms, found = inquiry.terms, set[int]()
     limits = Limits(inquiry.books, inquiry.books.units())
-    limits.expect(inquiry.ways.shared())
+    limits.expect(inquiry.reservations.shared())
     for asked in standing.members:
         if standing.size[asked] and inquiry.left(asked) and limits.allow(asked, 1):
             for row in terms.above[asked.leaf]:

@@ -69,6 +69,6 @@ def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: PendingRe
     found = request_document(inquiry, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(inquiry, waiting)
-        if search is not None and inquiry.is_about(asked) and asked.lacking > inquiry.ways.units(asked):
+        if search is not None and inquiry.is_about(asked) and asked.lacking > inquiry.reservations.units(asked):
             found |= search.of(asked, kinds(search.parameters, asked, waiting))
     return found

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.ledger.pools import PendingRequest
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,16 @@ def held_back(inquiry: Inquiry, asked: PendingRequest, free: Decided | None) -> 
     if free is None:
         return None
     other = free.books.asked[asked.model.id]
-    mine, theirs = (_has(each, ways) for each, ways in ((asked, inquiry.ways), (other, free.sweeps.ways)))
+    mine, theirs = (
+        _has(each, reservations)
+        for each, reservations in ((asked, inquiry.reservations), (other, free.sweeps.reservations))
+    )
     return replace(_control(inquiry, asked), units=theirs - mine) if theirs > mine else None
 
 
-def _has(asked: PendingRequest, ways: Ways) -> int:
+def _has(asked: PendingRequest, reservations: Reservations) -> int:
     """Units that a request holds or that are on their way to it."""
-    return asked.held + ways.new_units(asked)
+    return asked.held + reservations.new_units(asked)
 
 
 def _control(inquiry: Inquiry, asked: PendingRequest) -> HeldBack:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
     from fairhold.rules.pools.pool_usage import Standing
-    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.pools.reservations import Reservations
 
 Document = dict[str, Any]
 
@@ -55,9 +55,9 @@ class Inquiry:
         return self.cycle.books.terms
 
     @property
-    def ways(self) -> Ways:
+    def reservations(self) -> Reservations:
         """What is on its way to whom."""
-        return self.cycle.sweeps.ways
+        return self.cycle.sweeps.reservations
 
     def pools(self, row: int) -> list[Standing]:
         """How the pools that a consumer shares are used, the nearest first; its own private pool is one of them."""
@@ -75,7 +75,7 @@ class Inquiry:
 
     def left(self, asked: PendingRequest) -> int:
         """Units that a request waits for and that are not on their way to it."""
-        return max(0, asked.waiting - self.ways.new_units(asked))
+        return max(0, asked.waiting - self.reservations.new_units(asked))
 
     def path(self, row: int) -> str:
         """The path of a consumer."""

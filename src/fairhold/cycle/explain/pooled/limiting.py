@@ -62,5 +62,5 @@ def reached(
 def on_the_way(inquiry: Inquiry) -> Limits:
     """What is on its way under every share limit."""
     found = Limits(inquiry.books, (), ())
-    found.expect(inquiry.ways.shared())
+    found.expect(inquiry.reservations.shared())
     return found

@@ -23,7 +23,7 @@ def request_document(inquiry: Inquiry, asked: PendingRequest, new: Collection[Un
 
     new : units that the cycle has placed
     """
-    numbers = numbers_of(inquiry, asked, inquiry.ways.units(asked))
+    numbers = numbers_of(inquiry, asked, inquiry.reservations.units(asked))
     return numbers | {"stands": list(_stands(inquiry, asked, new))} | ways_to(inquiry, asked)
 
 
@@ -48,9 +48,9 @@ def ways_to(inquiry: Inquiry, asked: PendingRequest) -> Document:
     return {
         "coming": list(_coming(inquiry, asked)),
         "kept": [
-            {"host": host.name, "units": way.units}
-            for host, way in inquiry.ways.of.get(asked, {}).items()
-            if way.units and not way.victims
+            {"host": host.name, "units": reservation.units}
+            for host, reservation in inquiry.reservations.of.get(asked, {}).items()
+            if reservation.units and not reservation.victims
         ],
     }
 
@@ -92,23 +92,23 @@ def notice_document(inquiry: Inquiry, unit: Unit) -> Document | None:
         "deadline": format_instant(notice.deadline),
         "reason": notice.reason,
         "is_new": notice.is_new,
-        "rule": rule_of(inquiry.books, inquiry.ways, unit),
+        "rule": rule_of(inquiry.books, inquiry.reservations, unit),
     }
 
 
 def _coming(inquiry: Inquiry, asked: PendingRequest) -> Iterator[Document]:
     """Units of the request that are on their way to each host, and what they wait for there."""
-    for host, way in inquiry.ways.of.get(asked, {}).items():
-        if not way.units or not way.victims:
+    for host, reservation in inquiry.reservations.of.get(asked, {}).items():
+        if not reservation.units or not reservation.victims:
             continue
         gone: dict[tuple[PendingRequest, int], int] = {}
-        for unit in way.victims:
+        for unit in reservation.victims:
             if unit.notice is not None:
                 gone[unit.asked, unit.notice.deadline] = gone.get((unit.asked, unit.notice.deadline), 0) + 1
         yield {
             "host": host.name,
-            "pool": inquiry.pool(OWN if way.pool == asked.leaf else way.pool),
-            "units": way.units,
+            "pool": inquiry.pool(OWN if reservation.pool == asked.leaf else reservation.pool),
+            "units": reservation.units,
             "rule": "R-HELD-1",
             "from": [
                 {

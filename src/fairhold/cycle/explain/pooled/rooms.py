@@ -102,7 +102,7 @@ class Rooms:
                 self._known[key] = Spaces(find())
             return self._known[key]
         if (asked, key) not in self._known:
-            able = set(where_packed(asked, self.inquiry.books.hosts, self.inquiry.ways.of.get(asked)))
+            able = set(where_packed(asked, self.inquiry.books.hosts, self.inquiry.reservations.of.get(asked)))
             self._known[asked, key] = Spaces([each for each in find() if each.host in able], is_packed=True)
         return self._known[asked, key]
 

@@ -164,7 +164,7 @@ def _alone(
         return space
     among = set(parcels)
     gone = {unit for unit in able if not among.isdisjoint(unit.books)}
-    is_left = not (has_strangers(asked, space.host, gone) or is_awaited(inquiry.ways, asked, space.host))
+    is_left = not (has_strangers(asked, space.host, gone) or is_awaited(inquiry.reservations, asked, space.host))
     return replace(space, is_open=is_open(asked, space.host), is_left=is_left)
 
 

@@ -131,13 +131,13 @@ class Why:
     def _held(self) -> Limits:
         """What counts under share limits where something idle is placed."""
         found = Limits(self.inquiry.books, self.inquiry.books.units())
-        found.expect(self.inquiry.ways.shared())
+        found.expect(self.inquiry.reservations.shared())
         return found
 
     @cached_property
     def _moved(self) -> Limits:
         """What counts where something is taken: what is under notice is gone, what is on its way is there."""
-        return limits_as_moved(self.inquiry.books, self.inquiry.ways)
+        return limits_as_moved(self.inquiry.books, self.inquiry.reservations)
 
     @cached_property
     def _coming(self) -> Limits:
@@ -147,14 +147,14 @@ class Why:
     def wants(self, asked: PendingRequest) -> int:
         """Units that a request asks for in one go: one, or all that a gang misses of its minimum; 0 = not now."""
         if asked.missing:
-            return max(0, asked.missing - self.inquiry.ways.units(asked))
+            return max(0, asked.missing - self.inquiry.reservations.units(asked))
         return min(1, self.inquiry.left(asked))
 
     def of(self, asked: PendingRequest) -> Waiting | None:
         """Why a request waits; None where it does not."""
         if not asked.lacking:
             return None
-        if asked.lacking > self.inquiry.ways.units(asked) and not self.inquiry.left(asked):
+        if asked.lacking > self.inquiry.reservations.units(asked) and not self.inquiry.left(asked):
             return self._holds_all(asked)
         return self._waits(asked)
 
@@ -196,7 +196,7 @@ class Why:
         control = held_back(self.inquiry, asked, self._free)
         if control is not None:
             return Waiting("control", control=control)
-        if asked in self.inquiry.ways.of or asked in self._keeps or packs_whole(asked):
+        if asked in self.inquiry.reservations.of or asked in self._keeps or packs_whole(asked):
             return self._looked(asked)
         # What is kept for nobody of them makes no difference.
         alike = asked.leaf, asked.unit, asked.siting, self.wants(asked)

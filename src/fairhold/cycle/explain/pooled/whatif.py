@@ -38,7 +38,7 @@ class Search(ChangeSearch):
 
         pointed : for every kind of change what is tried of it, the smallest first
         """
-        had = asked.held + self.inquiry.ways.new_units(asked)
+        had = asked.held + self.inquiry.reservations.new_units(asked)
         groups = dict(zip(GROUPS, self.parameters.groups(asked), strict=True))
         course = self.find(asked.model.id, had, pointed, groups)
         helps = [self._document(course, kind) for kind in course.told()]
@@ -54,7 +54,7 @@ class Search(ChangeSearch):
         force = next(each for each in forces if each.at == self.inquiry.force.at)
         decided = decide(files.plan, force.entry, force.part_of(files.plan, files.state), force.members)
         others = [decided.books.asked[asked.model.id] for asked in self.inquiry.asked()]
-        return {other.model.id: (other.held, decided.sweeps.ways.new_units(other)) for other in others}
+        return {other.model.id: (other.held, decided.sweeps.reservations.new_units(other)) for other in others}
 
     def _document(self, course: Course, kind: object) -> Document:
         settings = course.found[kind]

@@ -33,11 +33,11 @@ class Asking:
         stood = inquiry.cycle.stood
         assert stood is not None, "an entry of fair_share tells how its queues stood"
         self.inquiry, self.stood = inquiry, stood
-        self.now: Queues = count_moved(inquiry.books, stood, inquiry.ways)
+        self.now: Queues = count_moved(inquiry.books, stood, inquiry.reservations)
         self.used = count_all(inquiry.books, stood)
         for asked in inquiry.books.asked.values():
-            self.used.add(asked, inquiry.ways.units(asked))
-        self.reclaimer = Reclaimer(inquiry.books, self.now, inquiry.ways, [], gather(inquiry.books))
+            self.used.add(asked, inquiry.reservations.units(asked))
+        self.reclaimer = Reclaimer(inquiry.books, self.now, inquiry.reservations, [], gather(inquiry.books))
         self.order = self._serving_order()
 
     @property

@@ -94,7 +94,7 @@ def _request(asking: Asking, why: Why, search: Search | None, asked: PendingRequ
     found = request_document(asking, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(asking, waiting)
-        lacks = asked.lacking > asking.inquiry.ways.new_units(asked)
+        lacks = asked.lacking > asking.inquiry.reservations.new_units(asked)
         if search is not None and lacks and asking.inquiry.is_about(asked):
             found |= search.of(asked, kinds(asking, search.parameters, asked, waiting))
     return found

@@ -26,7 +26,7 @@ def request_document(asking: Asking, asked: PendingRequest, new: Collection[Unit
     inquiry = asking.inquiry
     place = asking.order.get(asked.model.id)
     return (
-        numbers_of(inquiry, asked, inquiry.ways.new_units(asked))
+        numbers_of(inquiry, asked, inquiry.reservations.new_units(asked))
         | {
             "preemptible": is_preemptible(asked),
             "serving": None if place is None else {"place": place, "of": len(asking.order), "rule": "R-SERVE-1"},

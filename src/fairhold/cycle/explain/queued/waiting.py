@@ -111,7 +111,7 @@ class Why:
             return None
         if not self.asking.has_hosts:
             return Waiting("no hosts")
-        if asked.lacking <= self.inquiry.ways.new_units(asked):
+        if asked.lacking <= self.inquiry.reservations.new_units(asked):
             return Waiting("on the way")
         never = self._never(asked)
         if never is not None:
