@@ -81,7 +81,7 @@ def test_a_plan_without_the_own_host_is_told_of_and_what_runs_there_outlives_a_s
     told = house.fairhold("plan", "apply", str(new))
     assert "2 tasks run on the host `h1`, which this plan does not have: nothing new starts there" in told
     assert "it is the service's own, and a start with --host needs a plan with it" in told
-    assert "no agent of `h3` has connected: until then nothing starts there" in told
+    assert "no agent of `h3` has connected: nothing starts there until then" in told
     assert "fairhold hosts drain h1" in told
     assert "plan 2 is in force" in told
     (row,) = [each for each in house.client.hosts() if each.name == "h1"]

@@ -90,7 +90,7 @@ def test_where_no_forecast_can_be_held_against_anything_none_came_true(tmp_path:
     with pytest.raises(InputError, match=r"none of [0-9]+ forecasts"):
         run_backtest(tmp_path / "it", None, 1, Wanted(3, 0, 1), as_json=True)
     untold = {name: {"told": 0, "covered": 0, "share": 0} for name in ("p50", "p90")}
-    assert "no p90 told can be" in coverage_words({"forecasts": 3, "instants": 1, **untold})
+    assert "no p90 forecast can be compared" in coverage_words({"forecasts": 3, "instants": 1, **untold})
 
 
 def test_a_state_directory_is_looked_for_before_anything_is_played(tmp_path: Path) -> None:

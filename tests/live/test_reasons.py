@@ -184,7 +184,7 @@ def test_paused_reclaims_are_told_by_who_waits_for_them(tmp_path: Path) -> None:
     job = play.submit("/B", 2)
     found = job_document(play.core, job)
     assert found is not None
-    assert found["text"].startswith("2 slots are its leaf's, and reclaims are paused in compute")
+    assert found["text"].startswith("2 slots are to be reclaimed for its leaf, but reclaims are paused in compute")
     play.pass_time(SECOND)
     assert not any(attempt.notice for attempt in play.core.cluster.attempts.values())
     play.store.close()

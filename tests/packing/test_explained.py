@@ -75,7 +75,9 @@ def test_what_nobody_can_give_on_its_hosts_is_named(policy: str, settings: dict[
     found = told(policy, "gpu", settings)
     (control,) = found.controls
     assert (control.name, control.consumer, control.units, control.hosts) == ("site.now", "/A", 1, "hosts with gpu")
-    assert "/A has a deficit of 1 slot that nobody can give on hosts with gpu [site.now, R-SITE-4]" in in_words(found)
+    assert "/A has a deficit of 1 slot that cannot be reclaimed on hosts with gpu [site.now, R-SITE-4]" in in_words(
+        found
+    )
 
 
 @pytest.mark.parametrize("policy", ["hybrid", "share_ratio"])

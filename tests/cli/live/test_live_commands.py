@@ -117,7 +117,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_so(fake: Fake) -> None:
         _, said = process.communicate(timeout=20)
     assert process.returncode == 130
     assert (
-        said.splitlines()[-1] == "fairhold: job 1 goes on; `fairhold cancel 1` stops that"
+        said.splitlines()[-1] == "fairhold: job 1 goes on; to stop: `fairhold cancel 1`"
     )  # perhaps after why it waits
     assert fake.jobs["1"]["state"] == "waiting"
 
@@ -132,7 +132,7 @@ def test_a_job_file_is_submitted_under_keys_that_can_be_used_again(fake: Fake, t
     assert fairhold("submit", "--file", str(file), "--key", "k").stdout == "1  job-1\n2  quick\n"
     fake.problems["jobs"] = Problem(429, fault("too-many", "the limit `waiting` is 10"))
     said = fairhold("submit", "--file", str(file), "--key", "other", exits=3).stderr
-    assert "0 of 2 jobs submitted; `--key other` submits the others" in said
+    assert "0 of 2 jobs submitted; `--key other` submits only the rest" in said
     assert "the limit `waiting` is 10 [too-many]" in said
     file.write_text("fairhold_jobs: 1\njobs:\n  - {consumer: /Nobody, argv: [x]}\n")
     assert "jobs.yaml:3: jobs[0].consumer" in fairhold("submit", "--file", str(file), exits=1).stderr

@@ -38,7 +38,7 @@ def test_a_limit_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> 
     command = [*ME, "serve", str(tmp_path / "plan.yaml"), "--state", str(tmp_path / "own"), "--limit", "waitings=5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there are waiting, waiting_in_leaf, jobs, tasks, head, body" in done.stderr
+    assert "write one of waiting, waiting_in_leaf, jobs, tasks, head, body" in done.stderr
 
 
 @pytest.mark.parametrize("wrong", ["taken", "not-ours", "no-host"])

@@ -196,9 +196,14 @@ def folder(path: Path) -> None:
     [
         ("jobs", file, "jobs: the state directory has a file where it needs a directory [state-directory]", OTHER),
         ("spool", file, "spool: the state directory has a file where it needs a directory [state-directory]", OTHER),
-        ("token", folder, "token: the service's token is no file [service-token]", "remove it; a new one is made"),
+        ("token", folder, "token: the service's token is not a file [service-token]", "remove it; a new one is made"),
         ("secret", file, "secret: the agents' secret holds no secret [agent-secret]", "remove it"),
-        ("agents.sock", folder, "agents.sock: the agents' socket cannot be made: it is th", "remove it, or choose"),
+        (
+            "agents.sock",
+            folder,
+            "agents.sock: the agents' socket cannot be made: a file of another kind",
+            "remove it, or choose",
+        ),
         ("api.sock", folder, "api.sock: the clients' socket cannot be made: Is a directory [socket-path]", "remove"),
         ("store.lock", folder, ": the store cannot be used: Is a directory [store-failed]", LOOK),
         ("store.sqlite", folder, "store.sqlite: the store cannot be used: unable to open", LOOK),

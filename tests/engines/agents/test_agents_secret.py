@@ -77,5 +77,5 @@ def test_what_is_no_file_is_refused(tmp_path: Path, what: str) -> None:
         path.mkdir(mode=0o700)
     else:
         os.mkfifo(path, 0o600)
-    with pytest.raises(InputError, match=r"is a link|is no file"):
+    with pytest.raises(InputError, match=r"is a link|is not a file"):
         the_secret(tmp_path)
