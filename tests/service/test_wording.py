@@ -30,7 +30,7 @@ LATEST = "9999-12-31T23:59:59-12:00"
         ({"count": 0}, "out-of-range", "count", "the number is below 1"),
         ({"count": "3"}, "not-whole", "count", "expected a whole number"),
         ({"hold": "yes"}, "wrong-type", "hold", "expected true or false"),
-        ({"colour": 1}, "unknown-key", "colour", "is not known here"),
+        ({"colour": 1}, "unknown-key", "colour", "unknown key"),
         ({"consumer": None}, "not-a-string", "consumer", "expected a string"),
         ({"backoff": "5"}, "duration", "backoff", "expected a duration"),
         ({"backoff": "367d"}, "duration", "backoff", "0 to 366 days"),

@@ -22,7 +22,7 @@ CODES = {
     INSTANT: "a value is not an instant",
     DURATION: "a value is not a duration",
     NEGATIVE: "a number is below 0",
-    ABSURD: "a number is too large to be real",
+    ABSURD: "a number is not plausible",
     FLAG: "a value is neither true nor false",
     FIELDS: "a row has more or fewer values than there are columns",
     ORDER: "a job was submitted before the one above it, where the format promises order",

@@ -24,7 +24,7 @@ WORDS = {
     INSTANT: "is not an instant",
     DURATION: "is not a duration",
     NEGATIVE: "is below 0",
-    ABSURD: "is too large to be real",
+    ABSURD: "is not plausible",
     FLAG: "is neither true nor false",
 }
 _CLOCK = re.compile(r"(?:([0-9]+)-)?(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})(?:\.([0-9]{1,6}))?")
