@@ -49,5 +49,5 @@ def test_a_service_has_stopped_when_its_process_has_ended(tmp_path: Path, how: s
         command = [*ME, "stop", how, "--service", f"unix:{sock}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
         assert over.exists(), done
-        assert (done.returncode, done.stdout[:23]) == (0, "the service has stopped")
+        assert (done.returncode, " stopped" in done.stdout) == (0, True), done.stdout
         assert slow.wait(LONGEST) == 0
