@@ -1,7 +1,7 @@
-"""The one place that knows Numba: the same kernel as plain Python or compiled.
+"""Runs a kernel as plain Python or compiled by Numba; the only module that imports Numba.
 
-A small input runs as Python, so that a command starts without importing Numba; a large one, or any input of a
-process that lives long (`prefer_compiled`), runs compiled if the extra `fast` is there. Both give the same answers.
+A small input runs as Python, so that a command starts without importing Numba. A large input, or any input of a
+long-running process (`prefer_compiled`), runs compiled if the extra `fast` is installed. Both give the same answers.
 `FAIRHOLD_JIT=off` keeps everything plain, `on` compiles everything.
 """
 

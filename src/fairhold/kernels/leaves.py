@@ -1,10 +1,9 @@
 """One filling over all leaves of a tree, limits of branches included (R-SHARE-3).
 
-The level λ rises from 0. A leaf has λ · weight until that is its cap; a branch whose leaves together reach its limit is
-*frozen*: its leaves stay where they are. Weights are products down a path and have no common denominator of a
-reasonable size. So every weight keeps its own; where they have to be summed exactly, they are summed up the tree, where
-a whole subtree that still rises counts 1. What is only needed for the order is found with fixed-point numbers first and
-then made sure exactly.
+The level λ rises from 0. A leaf gets λ · weight, up to its cap. When the leaves of a branch together reach its limit,
+the branch is *frozen*: its leaves get no more. Weights are products down a path and have no common denominator of a
+reasonable size, so every weight keeps its own. Exact sums are made up the tree, where a whole subtree that still rises
+counts 1. An order is first found with fixed-point numbers and then confirmed exactly.
 """
 
 from __future__ import annotations

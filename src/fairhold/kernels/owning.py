@@ -1,4 +1,4 @@
-"""What leaves use of what is owned, by themselves and by others (SPEC §4; R-OWN-1, R-OWN-2, R-LEND-2)."""
+"""How many owned slots every leaf uses: its own, and those of others (SPEC §4; R-OWN-1, R-OWN-2, R-LEND-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sharing by ratio, level by level: what everybody needs, and the division among siblings (R-SHARE-2, R-SHARE-5)."""
+"""Sharing by ratio, level by level: every consumer's need, and the division among siblings (R-SHARE-2, R-SHARE-5)."""
 
 from __future__ import annotations
 

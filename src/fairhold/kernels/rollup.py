@@ -1,4 +1,4 @@
-"""From the leaves up: what everybody owns now, reserves, is sure of and needs."""
+"""Roll-up from the leaves: for every consumer the slots owned now, reserved, guaranteed and needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The few rows among many that a rule has to look at one by one."""
+"""Selects the few rows that a rule has to look at one by one."""
 
 from __future__ import annotations
 

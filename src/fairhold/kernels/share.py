@@ -1,4 +1,4 @@
-"""From the root down: the division of every parent's quota among its children (R-QUOTA-2, R-QUOTA-4, R-ROUND-1)."""
+"""Divides every parent's quota among its children, from the root down (R-QUOTA-2, R-QUOTA-4, R-ROUND-1)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Arithmetic of vectors: tuples of whole numbers, one for every resource (SPEC §6).
 
-Vectors that meet are of one plan, and so of one length. A cycle does this a hundred thousand times: `map` over an
-operator takes a third of what a comprehension takes.
+Both vectors belong to one plan, so their lengths are equal. A cycle calls these functions a hundred thousand times:
+`map` over an operator takes a third of the time of a comprehension.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The books: who wants, holds and is about to give back what; plain transitions; one cycle's frozen snapshot."""
+"""The books: demand, allocations and reclaim notices of consumers; their transitions; one cycle's frozen snapshot."""

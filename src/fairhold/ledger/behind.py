@@ -1,4 +1,4 @@
-"""Requests of which only the demand counts, as they stand behind others that are like them (`cycle.pooled.front`)."""
+"""Requests that a cycle does not look at one by one, only their demand is counted (`cycle.pooled.front`)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Behind:
-    """Who stands behind whom.
+    """Requests behind the front of their kind; the cycle does not look at them one by one.
 
-    of       : the last request in front of its like → how many there are behind it
-    is_short : whether one of those might have got something, had it been looked at
+    of       : the last request of a kind that is looked at → number of requests of this kind behind it
+    is_short : whether one of those behind might have got something, had it been looked at
     """
 
     __slots__ = ("is_short", "of")

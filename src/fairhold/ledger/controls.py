@@ -1,4 +1,4 @@
-"""Controls of single consumers in columns: budgets, the longest run, the most that one user holds."""
+"""Controls of single consumers in columns: budgets, maximum run time, maximum units per user."""
 
 from __future__ import annotations
 

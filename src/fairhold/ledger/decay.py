@@ -1,7 +1,7 @@
-"""Time in steps, and what a step counts for: how history grows old (R-HISTORY-1, R-HISTORY-2).
+"""Decay of usage history: time is divided into steps, and each step has a weight (R-HISTORY-1, R-HISTORY-2).
 
-A step is at most an eighth of the half-life and a 128th of the window, and more than half a second. A window that
-begins anew cuts the steps there.
+A step is at most an eighth of the half-life and a 128th of the window, and longer than half a second. Where a window
+restarts, a step ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of the demand counts: units that somebody may be granted (R-SITE-2, R-USER-1, R-BUDGET-2)."""
+"""The part of the demand that counts: units that can be granted (R-SITE-2, R-USER-1, R-BUDGET-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which hosts a unit may find room, kept from cycle to cycle: only hosts that were opened again are looked at."""
+"""Index of hosts that have room for a unit. It is kept from cycle to cycle; only changed hosts are looked at again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What queues have used of every resource, and when: decayed, it corrects their weights (R-HISTORY-1, R-QUEUE-4)."""
+"""Usage history of queues, by resource and time. Decayed, it corrects their weights (R-HISTORY-1, R-QUEUE-4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAPACITY = 0
 
 
 class Meter:
-    """What somebody holds of every resource, and what that came to.
+    """What one leaf holds of every resource, and the usage that this has added up to.
 
     rate   : base units since `since`, None = from the first instant that is told on
     booked : begin of a step → base units times microseconds in it, up to `since`

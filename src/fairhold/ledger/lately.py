@@ -1,4 +1,4 @@
-"""What rules found out in cycles of late, and may find again: kept beside the columns that it was found out on."""
+"""Results of rules in earlier cycles, kept together with their inputs: with equal inputs they are used again."""
 
 from __future__ import annotations
 

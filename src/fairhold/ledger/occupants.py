@@ -1,4 +1,4 @@
-"""Who stands on which host, where whole hosts go to one consumer (R-HOSTS-1)."""
+"""Which consumer uses which host, where a host is used by one consumer at a time (R-HOSTS-1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy entry says of every consumer of a plan, inheritance resolved (SPEC §2, §6.1)."""
+"""Settings of a policy entry for every consumer of a plan, with inheritance resolved (SPEC §2, §6.1)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Books of vectors: hosts with their parcels, requests with their units, and what is kept for whom (SPEC §6.1).
+"""Books of vectors: hosts with their parcels, requests with their units, and amounts kept for requests (SPEC §6.1).
 
-A unit stands on one host and is booked on one or several parcels of it. What is idle of a parcel is at one level at a
-time: with its owner, or lent up to a pool.
+A unit runs on one host and is booked on one or several parcels of it. The idle part of a parcel can be used at one
+level at a time: by its owner, or by a pool that it is lent to.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Chain = tuple[tuple[int, "Owning"], ...]
 
 
 class Parcel:
-    """A piece of a host that one consumer owns and its children do not, or nobody.
+    """A part of a host with one owner: a consumer (its children do not own it), or nobody (public).
 
     owner  : row, PUBLIC = nobody
     chain  : its owner and those above it, with their entries
     amounts, idle : with overcommitment; what is kept for requests is not idle
-    kept   : request → of the rest, what is set aside for it
-    level  : row at whose level what is idle can be used: a pool's, or the leaf's whose own it is
+    kept   : request → amounts set aside for it, out of what is neither used nor idle
+    level  : row at whose level the idle amounts can be used: that of a pool, or of the leaf that owns them
     """
 
     __slots__ = ("_alone", "amounts", "chain", "host", "idle", "kept", "level", "owner")

@@ -1,4 +1,4 @@
-"""What an entry of `fair_share` says of every queue of a plan, inheritance resolved, in whole numbers (SPEC §7)."""
+"""Settings of a `fair_share` entry for every queue of a plan: inheritance resolved, whole numbers (SPEC §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues in numbers: what each may have of every resource, what it is entitled to, and what it holds (SPEC §7).
+"""Limits, deserved amounts, fair shares and allocations of queues, by resource (SPEC §7).
 
 Amounts are base units. Every list of amounts is by resource first, then by row of the consumer.
 """

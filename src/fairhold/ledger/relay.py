@@ -1,4 +1,4 @@
-"""Other policy entries are in force: the books go on in columns that may be in another order (R-WINDOW-2)."""
+"""Moves the books to new columns when other policy entries come into force (R-WINDOW-2)."""
 
 from __future__ import annotations
 

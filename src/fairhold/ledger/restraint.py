@@ -1,4 +1,4 @@
-"""What of all that pools could take back is taken in one cycle of a policy entry (SPEC §8)."""
+"""Limits on what one cycle of a policy entry reclaims (SPEC §8)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Restraint:
-    """How far a cycle takes back, and what it has left for later ones.
+    """How much a cycle may reclaim, and what it has left for later cycles.
 
-    most    : units that are told to go at most, None = any number (R-CONTROL-1)
-    takers  : leaves that take back, None = all (R-CONTROL-2, R-CONTROL-3)
-    is_still     : nobody is told to go (R-CONTROL-4)
-    is_trial     : it only finds what would be taken: what is placed may be told to go at once (R-SWEEP-3)
-    spares_young : units that have not run long enough stay (R-CONTROL-5)
-    gone    : units told to go so far
-    is_full : what was to go next is left for a later cycle, and so is all after it
-    due     : first instant at which something can go that is left now, None = there is none
+    most    : maximum number of units that get notice, None = any number (R-CONTROL-1)
+    takers  : leaves that may reclaim, None = all (R-CONTROL-2, R-CONTROL-3)
+    is_still     : no unit gets notice (R-CONTROL-4)
+    is_trial     : only finds what would be reclaimed; a unit just placed may get notice at once (R-SWEEP-3)
+    spares_young : units that have not run long enough get no notice (R-CONTROL-5)
+    gone    : units that got notice so far
+    is_full : the limit is reached; the next unit and all after it are left for a later cycle
+    due     : earliest instant at which a unit that was left can get notice, None = no unit was left
     """
 
     most: int | None = None

@@ -1,4 +1,4 @@
-"""Requests that may stand on some hosts only: which ones, and what these hosts have for them in all."""
+"""Requests that can run on some hosts only: which hosts, and how much these hosts have for them in total."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What consumers with a budget have used in the periods at hand, and when that changes (R-BUDGET-1)."""
+"""What consumers with a budget have used in the current periods, and when that state changes (R-BUDGET-1)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Meter:
 class Spending:
     """The meters of one resource group; a consumer has one for every period of a budget that the plan gives it.
 
-    Kept up to date by who knows the time: it is told of every change of what is held. A budget is looked at again when
-    it would be used up as things are, and when its period ends; a heap tells what comes next. Every start and end of
-    an attempt moves these instants: `_due` has the true one of every budget, and what the heap holds beside that is
-    thrown away before it is as much again.
+    The caller knows the time and reports every change of what is held. A budget is looked at again when it would be
+    used up at the present rate, and when its period ends; a heap gives the next such instant. Every start and end of
+    an attempt moves these instants: `_due` has the valid one of every budget. Stale entries of the heap are removed
+    before they are as many as the valid ones.
 
-    meters : all that were told of or set
+    meters : all meters that were reported or set
     """
 
     def __init__(self, rows: Rows) -> None:

@@ -1,4 +1,4 @@
-"""What consumers are while their budgets are used up (R-BUDGET-2, R-BUDGET-3, R-BUDGET-4)."""
+"""What changes for a consumer while its budget is used up (R-BUDGET-2, R-BUDGET-3, R-BUDGET-4)."""
 
 from __future__ import annotations
 

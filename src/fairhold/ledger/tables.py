@@ -1,4 +1,4 @@
-"""The tables of the books: columns with free rows used again, and the small indexes that keep look-ups short."""
+"""The tables of the books: columns that reuse free rows, with small indexes for fast look-ups."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Table:
 
 
 class Requests(Table):
-    """Wishes of leaves for units.
+    """Requests of leaves for units.
 
     leaf, count, minimum, priority, submitted, held, noticed, user, queued, time_limit, since : (requests,)
         `count` units are wanted, running ones included; `held` of them are held, `noticed` of these under notice;

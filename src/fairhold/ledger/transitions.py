@@ -1,7 +1,7 @@
 """Everything that changes the books: plain functions that the live orchestrator and the simulator both call.
 
-Each does one thing that happened, keeps the sums per consumer right and decides nothing. What the caller must have
-made sure of is asserted.
+Each records one thing that happened, keeps the sums per consumer up to date and decides nothing. Preconditions, which
+the caller must ensure, are asserted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of a plan is not met, as hosts are too few or others have them (SPEC §6.7, S2.25-27)."""
+"""Ownership that a plan states and hosts cannot provide: too few hosts, or others own them (SPEC §6.7, S2.25-27)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Books of units of vectors: one for all that policies of vectors share, beside those of every group of slots.
+"""Books of units of vectors: one set for all policies of vectors, beside the books of every group of slots.
 
-In these books a unit counts as one: who waits, holds and is under notice stands in the same tables as slots do. What a
-unit is of, and whose parcels the hosts are, stands here.
+In these books a unit counts as one, so requests, allocations and notices use the same tables as slots. This module
+adds the amounts of a unit and the owners of the parcels of hosts.
 """
 
 from __future__ import annotations

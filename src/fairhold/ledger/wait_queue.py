@@ -1,4 +1,4 @@
-"""Who waits in front of whom inside a leaf: the index that serving reads instead of sorting."""
+"""The order of waiting requests inside a leaf: an index, so that serving need not sort."""
 
 from __future__ import annotations
 

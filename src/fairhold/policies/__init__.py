@@ -1,1 +1,1 @@
-"""What an administrator chooses: a folder a policy, and the registry that knows them all."""
+"""The policies that an administrator can choose, one folder each, and their registry."""

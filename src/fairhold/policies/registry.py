@@ -1,4 +1,4 @@
-"""All policies by name, and the rules that run where one or two of them are in force."""
+"""All policies by name, and the rules that run where one policy is in force or two are mixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy of slots runs in a cycle."""
+"""The rules that a policy of slots runs in a cycle."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Rules:
     """The rules of a cycle, in the order in which they run.
 
-    quotas : rules that only compute what everybody is entitled to
-    moves  : rules that hand out idle units and take units back
-    weigh  : the rule of these that says who can give what, by itself
+    quotas : rules that only compute what every consumer is entitled to
+    moves  : rules that grant idle units and reclaim units
+    weigh  : finds how many units every consumer misses, can give and gives, without choosing units
     """
 
     quotas: tuple[Rule, ...]

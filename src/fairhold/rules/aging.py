@@ -1,4 +1,4 @@
-"""Units that have not run long enough to be taken back for others (SPEC §8; R-CONTROL-5)."""
+"""Units that have not run long enough to be reclaimed for others (SPEC §8; R-CONTROL-5)."""
 
 from __future__ import annotations
 

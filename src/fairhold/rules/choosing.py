@@ -1,4 +1,4 @@
-"""Which units of a leaf go: the choice that breaks the fewest gangs (R-VICTIM-1), on claimed hosts first (R-SITE-4)."""
+"""Chooses the units of a leaf to reclaim: the fewest gangs stop (R-VICTIM-1), claimed hosts first (R-SITE-4)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Claims = list[tuple[tuple[int, ...], int]]
 
 
 class Choice:
-    """Units that are chosen, one wish after another.
+    """The units chosen so far; requests for units are met one after another.
 
-    order   : allocations that may give, in the order in which they do
+    order   : allocations that may give units, in the order in which they give
     free    : allocation → units that are neither under notice nor chosen
-    running : request → its units that run on
-    core    : gang → its minimum, the units that go only if it stops
+    running : request → its units that continue to run
+    core    : gang → its minimum: units that are chosen only if the whole gang stops
     whole   : gangs that are not stopped
     chosen  : allocation → units
     """

@@ -1,4 +1,4 @@
-"""Units that only some hosts can serve are taken back only where these hosts have some to give (R-SITE-4)."""
+"""Requests that can run on some hosts only: units are reclaimed for them only on these hosts (R-SITE-4)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The exact share: what filling gives when no level is rounded (R-EXACT-1), and when every level is rounded up.
+"""The exact share: the result of filling without rounding (R-EXACT-1); also the result with every level rounded up.
 
-Only asked for where rounding matters (R-PROTECT-1, `explain`), so it is computed on demand, group by group, with
-fractions of whole numbers that grow as deep as the tree is.
+It is needed only where rounding matters (R-PROTECT-1, `explain`), so it is computed on demand, one sibling group at a
+time. The fractions get longer with the depth of the tree.
 """
 
 from __future__ import annotations

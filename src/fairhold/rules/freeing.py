@@ -1,4 +1,4 @@
-"""Free slots: a report after the cycle's grants, never an input (SPEC §3.5; R-FREE-1, R-FREE-2)."""
+"""Free slots: reported after the grants of a cycle, never an input of it (SPEC §3.5; R-FREE-1, R-FREE-2)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def free_slots(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     """Free slots of every consumer.
 
-    While somebody wants more than it holds, within its limits: what reserves still lack (S1.66-68). Else the idle
-    slots, top-down in proportion to what is owned, equally where nobody owns anything (S1.69); by share
-    ratio under `share_ratio`.
+    While a consumer wants more than it holds, within its limits: what reserves still lack (S1.66-68). Otherwise the
+    idle slots, divided top-down in proportion to owned slots, or equally where no sibling owns any (S1.69); under
+    `share_ratio` by share ratio.
     """
     if _somebody_wants_more(snapshot, draft):
         return _reserves_lacking(snapshot, draft)

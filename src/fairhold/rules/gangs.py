@@ -1,4 +1,4 @@
-"""Gangs that never fit: they count for nothing, so that nothing idles and nothing is taken back for them (R-GANG-1)."""
+"""Gangs that never fit do not count as demand, so that no slot idles and none is reclaimed for them (R-GANG-1)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MOST_TURNS = 50
 
 
 def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> CycleContext:
-    """The quotas where no leaf has more than its requests could use of it, but for its reserve (R-GANG-1).
+    """Quotas such that no leaf has more than its requests could use, except for its reserve (R-GANG-1).
 
-    One leaf after another gives way, the worst path first, as what it leaves may be enough for another; then, in path
-    order, each counts in full again where that leaves nobody with a quota that it cannot use. Gangs that run are asked
-    as those that wait: were they not, each would be stopped for the other in turn.
+    Leaves give way one after another, the worst path first: what one leaves may be enough for another. Then, in path
+    order, each counts in full again unless a leaf would then have a quota that it cannot use. Running gangs are
+    treated like waiting ones; otherwise two gangs would be stopped for each other in turn.
 
-    divide : the quotas by what the snapshot says now; quotas: the same, nothing else being asked of them
+    divide : computes the quotas from the snapshot; quotas: the same, for calls that need only the quotas
     """
     requests = snapshot.books.requests
     if not (requests.lines.gangs or _has_started(snapshot)):
@@ -65,11 +65,11 @@ def _has_started(snapshot: Snapshot) -> bool:
 
 
 class _Turns:
-    """Who gives way.
+    """The leaves that give way to others, as their quota is too small for a gang.
 
-    wanted : (rows,) what leaves want and could be given
-    whole  : (rows,) what of that they could use, were it not for gangs
-    bound  : (rows,) the same while some give way: what their quotas are made of, or for fixed shares bounded by
+    wanted : (rows,) demand of leaves that could be granted
+    whole  : (rows,) the part of it that they could use if gangs did not matter
+    bound  : (rows,) the same while some give way: input of their quotas, or bound of fixed shares
     _usable : leaf → quota → units that its requests could use of it
     """
 
@@ -100,11 +100,12 @@ class _Turns:
 
 
 def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
-    """Units that the requests of a leaf could use of its quota, were all of it theirs to have.
+    """Units of its quota that the requests of a leaf could use, if they got all of it.
 
-    They are counted by priority, of one priority gangs first, then by submitted and id; a gang for which the rest of
-    the quota is not enough is left out. Or what gangs hold that run is counted before all, where that makes more: they
-    run on beside those before them. What starts just now does not run yet, so that a second cycle counts the same.
+    They are counted by priority, within a priority gangs first, then by submitted and id. A gang is left out if the
+    rest of the quota is too small for it. Units of running gangs are counted before all others where that gives a
+    larger sum: these gangs keep running. A gang that starts now does not count as running, so that a second cycle
+    counts the same.
     """
     if wanted <= quota:
         return wanted

@@ -1,4 +1,4 @@
-"""Idle slots: set aside for reserves, granted up to the quotas, then to whoever misses some."""
+"""Grants idle slots: first set aside for reserves, then up to the quotas, then to leaves that still miss units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task ends and its leaf's next task takes the unit at once, without a cycle (SPEC §8.3; R-HAND-1)."""
+"""When a task ends, its leaf's next task gets the unit at once, without a cycle (SPEC §8.3; R-HAND-1)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class _SameHost:
 
 
 def hand_over(books: Books, leaf: int, host: int, quota: array[int], now: int = 0) -> Grant | None:
-    """The grant of a unit on `host` that a task of `leaf` has just released to the leaf's next request.
+    """The grant to the next request of `leaf` of a unit on `host`, which a task of the leaf has just released.
 
-    None where the leaf, with that unit, would be above its last quota, where nothing of it may start, where the host is
-    not up, where a budget is used up (R-BUDGET-2), or where whole hosts go to one consumer, so that they can become
-    empty, or where units are held for a gang of the leaf (R-HOLD-1): then the unit is idle for the next cycle.
+    None, and the unit is idle for the next cycle, in these cases: with the unit the leaf would be above its last
+    quota; nothing of the leaf may start; the host is not up; a budget is used up (R-BUDGET-2); a host is used by one
+    consumer at a time and has to become empty; or units are held for a gang of the leaf (R-HOLD-1).
     """
     if books.rows.is_exclusive or books.rows.controls.waits[leaf]:
         return None

@@ -1,4 +1,4 @@
-"""Units that are held for a gang that has waited too long, and who may use them meanwhile (R-HOLD-1, R-HOLD-2)."""
+"""Units held for a gang that has waited too long, and the requests that may use them meanwhile (R-HOLD-1, R-HOLD-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole hosts for one consumer each: what everybody can use of them, and whose host empties first (R-HOSTS-2)."""
+"""Hosts used by one consumer at a time: slots that a leaf can use; which host is emptied first (R-HOSTS-2)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def bound_by_hosts(snapshot: Snapshot, draft: CycleContext, usable: array[int]) -> Snapshot | None:
-    """The same snapshot with less usable demand where the quotas do not fit on whole hosts; None where they do.
+    """The snapshot with less usable demand if the quotas do not fit on whole hosts; None if they fit.
 
-    A leaf whose quota is not covered by the hosts that it can have uses no more than they have (R-HOSTS-2).
+    A leaf whose hosts have fewer slots than its quota can use no more than these slots (R-HOSTS-2).
 
     usable : (rows,) what leaves could use, before gangs that never fit were left out
     """

@@ -1,4 +1,4 @@
-"""What still lacks after the division: units that only rounding put above a quota (SPEC §8.4.5; R-RECLAIM-5)."""
+"""Covers what is still lacking with units that only rounding put above a quota (SPEC §8.4.5; R-RECLAIM-5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lenders take back what they have lent, and who uses whose slots (SPEC §4; R-LEND-3, R-LEND-4)."""
+"""Loans: which leaf uses which lender's slots, and reclaims by lenders (SPEC §4; R-LEND-3, R-LEND-4)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def take_back(
     missing: MutableMapping[int, int],
     spare: MutableSequence[int],
 ) -> dict[int, int]:
-    """Units that borrowers give their lenders: row → units (R-LEND-3).
+    """Units that borrowers give back to their lenders: row → units (R-LEND-3).
 
-    Lenders in path order, each from the worst path among its borrowers first, up to what it has lent there.
+    Lenders come in path order. Each takes from its borrower with the worst path first, up to what it has lent there.
 
     missing : lender → units that it misses, lowered; spare : (rows,) units that each can still give, lowered
     """
@@ -44,10 +44,11 @@ def take_back(
 
 
 def count_loans(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Who uses whose slots after the grants (R-LEND-4).
+    """The loans after the grants: (borrower, lender) → units (R-LEND-4).
 
-    What a leaf holds above its own, the balance and the share that it uses: as before, then by its lenders in the order
-    in which it asks them, up to both limits; of no lender more than it owns and does not hold.
+    Borrowed is what a leaf holds beyond its own slots, the balance and the share that it uses. Loans stay with the
+    lenders they had; the rest goes to its lenders in the order of its list, up to both limits. No lender lends more
+    than it owns and does not hold.
     """
     rows, owning, held = snapshot.rows, draft.owning, draft.held
     assert owning is not None

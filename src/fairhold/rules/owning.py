@@ -1,4 +1,4 @@
-"""Ownership: what leaves use of their own, of balances above them, of others', of what nobody owns (SPEC §4)."""
+"""Quotas of `ownership`: own slots, balances of ancestors, borrowed slots and unowned slots (SPEC §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which host a unit goes (R-PLACE-1, R-PLACE-2, R-HOSTS-1)."""
+"""Chooses the host of a unit (R-PLACE-1, R-PLACE-2, R-HOSTS-1)."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 class Places(Protocol):
-    """What knows where the next unit goes."""
+    """Chooses hosts for units."""
 
     def room(self, request: int) -> int:
-        """How many more units of a request could go anywhere, as far as that is known before they do."""
+        """How many more units of a request could be placed, as far as that is known beforehand."""
         ...
 
     def take(self, request: int, units: int) -> None:
-        """Units of a request that are to go somewhere, in the order of the turns; at most `room`."""
+        """Take units of a request that are to be placed, in the order of the turns; at most `room`."""
         ...
 
     def place(self, request: int, units: int) -> list[Grant]:
-        """Where the units of a request go, once all turns are over; fewer where there is no room."""
+        """The hosts of the units of a request, after all turns; fewer units where there is no room."""
         ...
 
 
 class Placement:
-    """Where the next unit goes: the first host in inventory order that has an idle slot (R-PLACE-1, `stacked`).
+    """Puts units on the first host in inventory order that has an idle slot (R-PLACE-1, `stacked`).
 
-    With `balanced` the host of which the smallest part is in use, then inventory order (R-PLACE-2). A request comes
-    first to slots that are kept for it; slots kept for another one are the last resort. Inside one cycle idle space
-    only shrinks, so a host passed over once is never looked at again where hosts go by inventory order.
+    With `balanced`: on the host with the smallest part in use, then in inventory order (R-PLACE-2). A request uses
+    slots kept for it first, and slots kept for another request last. Within a cycle idle space only shrinks. So in
+    inventory order a host that was passed over once is not looked at again.
     """
 
     def __init__(self, books: Books) -> None:
@@ -61,11 +61,11 @@ class Placement:
         self.scale = lcm(*(slots for slots in hosts.slots if slots)) if self.is_balanced else 1
 
     def room(self, request: int) -> int:  # noqa: ARG002 - any request fits on any host
-        """No bound of its own: what is handed out is idle somewhere."""
+        """No bound: every unit that is granted is idle on some host."""
         return UNLIMITED
 
     def take(self, request: int, units: int) -> None:
-        """Nothing: who of a leaf comes first gets the first hosts with all its units."""
+        """Does nothing: the first request of a leaf gets the first hosts for all its units."""
 
     def place(self, request: int, units: int) -> list[Grant]:
         """Put units of a request on hosts; fewer where there is no room."""
@@ -120,12 +120,12 @@ class Placement:
 
 
 class Sites(Placement):
-    """Where units go that may not stand anywhere (R-SITE-1 to R-SITE-3), or whose hosts are one consumer's (R-HOSTS-1).
+    """Puts units on hosts where only some will do (R-SITE-1 to R-SITE-3), or one consumer uses a host (R-HOSTS-1).
 
-    They are put on hosts turn by turn: what the next request finds is what the ones before have left.
+    Units are put on hosts turn by turn, so each request finds what the requests before it have left.
 
-    standing : (hosts,) leaf → units there; holder: (hosts,) the leaf that it belongs to; where hosts go to one consumer
-    stands   : request → host → units, of requests that say how they stand together
+    standing : (hosts,) leaf → units there; holder: (hosts,) the leaf that uses it; where one consumer uses a host
+    stands   : request → host → units, for requests that say how their units are placed together
     taken    : request → host → units put there in this cycle
     """
 
@@ -168,7 +168,7 @@ class Sites(Placement):
         return units
 
     def put_back(self, request: int) -> None:
-        """Units of a request that were to go somewhere are idle again, and kept for it where they were to be."""
+        """Make units of a request that were to be placed idle again, and keep them for it on their hosts."""
         leaf = self.books.requests.leaf[request]
         for host, units in self.taken.pop(request, {}).items():
             self.idle[host] += units

@@ -1,4 +1,4 @@
-"""Who gives back how many units (SPEC §8.4)."""
+"""How many units each leaf gives back (SPEC §8.4)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Quotas that are known already: more than a quota may be wanted, and it stays what it is.
+"""Uses the quotas of an earlier division again where demand has changed only above a quota.
 
-A leaf that wants more than its quota has that quota whatever more it wants. So the quotas of a division are those of
-an earlier one of as many slots, where every leaf wants what it wanted then, or wanted more than its quota and does now.
-In a queue that is most cycles: a job more behind those that wait changes no share.
+A leaf that wants more than its quota gets the same quota however much more it wants. So a division has the quotas of
+an earlier one with the same number of slots, if every leaf either wants what it wanted then, or wanted more than its
+quota then and does so now. With a backlog this holds in most cycles: one more waiting job changes no share.
 
 Why, under `hybrid` in its default mode. Let Q be the quota of a leaf, and N > Q what it needs, before and after. Among
 its siblings

@@ -1,4 +1,4 @@
-"""What a cycle decides to take back and leaves for later, or only shows (SPEC §8; R-CONTROL-1, R-CONTROL-4)."""
+"""Reclaims that a cycle leaves for later, or only reports (SPEC §8; R-CONTROL-1, R-CONTROL-4)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Piece = tuple[Chosen, bool]
 def hold_back(
     snapshot: Snapshot, draft: CycleContext, victims: dict[int, Chosen], withdrawals: Iterable[Withdrawal]
 ) -> dict[int, Chosen]:
-    """What goes in this cycle of all that is chosen: `max_reclaims` units of an entry, of the worst path first.
+    """The chosen units that get notice in this cycle: at most `max_reclaims` of an entry, the worst path first.
 
-    What limits, lost hosts and a switch want counts and goes in any case. A gang that stops goes as a whole, alone
-    where it is larger. A second cycle at the same instant takes no more.
+    Units that go because of a limit, a lost host or a switch count, and get notice in any case. A gang that stops goes
+    as a whole; one larger than `max_reclaims` goes alone. A second cycle at the same instant takes no more.
 
     victims     : leaf → units chosen, in path order
     withdrawals : notices that no longer hold

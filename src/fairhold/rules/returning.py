@@ -1,4 +1,4 @@
-"""Who gives back how many units where everybody owns exactly (SPEC §4; R-LEND-3, R-OWN-4, R-OWN-5)."""
+"""How many units each leaf gives back under `ownership` (SPEC §4; R-LEND-3, R-OWN-4, R-OWN-5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inside a leaf: which request gets its units."""
+"""Inside a leaf: the order in which its requests get units."""
 
 from __future__ import annotations
 

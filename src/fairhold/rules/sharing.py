@@ -1,4 +1,4 @@
-"""What everybody needs, and the division of what there is: from the root down, by what siblings own."""
+"""Every consumer's need, and the division of the slots from the root down, by what siblings own."""
 
 from __future__ import annotations
 

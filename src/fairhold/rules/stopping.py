@@ -1,4 +1,4 @@
-"""Gangs that stop as a whole: what they give beyond what was asked, others give less (R-VICTIM-1, R-VICTIM-3)."""
+"""Gangs that stop as a whole: if one gives more than was asked, others give less (R-VICTIM-1, R-VICTIM-3)."""
 
 from __future__ import annotations
 

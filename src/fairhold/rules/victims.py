@@ -1,4 +1,4 @@
-"""Inside a leaf: which units get notice, and which notices are withdrawn (R-VICTIM-1, R-NOTICE-1, R-GRACE-1)."""
+"""Inside a leaf: the units that get notice, and the notices that are withdrawn (R-VICTIM-1, R-NOTICE-1, R-GRACE-1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a leaf takes back what it misses: a dead zone, and natural ends awaited (SPEC §8; R-CONTROL-2, R-CONTROL-3)."""
+"""When a leaf reclaims what it misses: a dead zone, and a wait for natural ends (SPEC §8; R-CONTROL-2, R-CONTROL-3)."""
 
 from __future__ import annotations
 
