@@ -31,7 +31,7 @@ def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> CycleCon
     order, each counts in full again unless a leaf would then have a quota that it cannot use. Running gangs are
     treated like waiting ones; otherwise two gangs would be stopped for each other in turn.
 
-    divide : computes the quotas from the snapshot; quotas: the same, for calls that need only the quotas
+    divide : makes a draft with the quotas that follow from the snapshot; quotas: returns only these quotas
     """
     requests = snapshot.books.requests
     if not (requests.lines.gangs or _has_started(snapshot)):

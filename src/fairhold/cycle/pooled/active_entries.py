@@ -1,4 +1,4 @@
-"""Which policy entries share vectors at an instant, of which groups, and whose requests are theirs (SPEC §6.1, §9)."""
+"""The policy entries that share vectors at an instant, with their groups and their members (SPEC §6.1, §9)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class InForce:
         return state if len(mine) == len(state.requests) else replace(state, requests=mine)
 
     def news_of(self, plan: Plan, news: News) -> News:
-        """What of a live cluster's news its members' requests are of; units of others are in nobody's books."""
+        """The part of a live cluster's news that belongs to requests of its members."""
         if len(self.members) == len(plan.tree.children[0]):
             return news
         top = plan.tree.first_level
@@ -56,8 +56,9 @@ class InForce:
 def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
     """The entries that share vectors at an instant, in plan order.
 
-    A consumer takes part in the first of them that shares a group which one of its branch's entries shares at any time;
-    who stands in none takes part in all if they all share the same groups, which one at a time does.
+    A consumer is a member of the first of these entries that shares a group with any entry of its branch, at whatever
+    time that one is in force. A consumer of no entry is a member of all of them if all share the same groups; then
+    only one is in force at a time.
     """
     groups: dict[int, list[str]] = {}
     for group in plan.resource_groups:

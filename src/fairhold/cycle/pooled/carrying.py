@@ -1,4 +1,4 @@
-"""What is owned under one plan, as another plan finds it."""
+"""Carries the ownership of parcels from one plan to the next."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def with_owned(state: State, plan: Plan, before: State, old: Plan, moved: Mapping[str, str] | None = None) -> State:
-    """A state that says nothing of parcels, with those that another one has under the plan before.
+    """A state without parcels, completed with the parcels of another state, which belongs to the plan before.
 
-    So a new plan is adjusted from what the plan in force has assigned, as it is where it is put in force. Parcels of
-    consumers and hosts that the new plan has no more are left out.
+    So adjusting under a new plan starts from what the plan in force has assigned, as in a live cluster. Parcels of
+    consumers and hosts that the new plan does not have are left out.
 
-    moved : old path → new path of consumers that the new plan calls otherwise
+    moved : old path → new path of consumers that the new plan renames
     """
     if state.ownership is not None or before.ownership is None:
         return state

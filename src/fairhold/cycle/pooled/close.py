@@ -1,4 +1,4 @@
-"""What a cycle of pools leaves behind, as parts of a state (SPEC §11)."""
+"""The parts of a state after a cycle of pools (SPEC §11)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
 
 
 def own_entries_of(books: PoolBooks) -> tuple[OwnEntry, ...]:
-    """What of it is of which entry, where a consumer has several of a group; in the same order."""
+    """Parcels by entry, where a consumer has several entries in a group; in the same order."""
     position = books.terms.position
     order = sorted(books.own_entries, key=lambda each: (position[each[1]], each[0].place, each[2]))
     return tuple(OwnEntry(host.name, row, at, amounts) for host, row, at, amounts in order)
@@ -54,7 +54,7 @@ def plain_of(host: Machine, amounts: Vector) -> Vector:
 
 
 def parts_of(unit: Unit) -> Parts:
-    """What a unit uses of whose parcel, where they are several owners', or where pool and lenders do not tell it."""
+    """The amounts that a unit uses of each owner's parcels, where pool and lenders do not determine them."""
     if len(unit.books) == 1 and (len(unit.host.parcels) == 1 or not _is_beside_own(unit)):  # the common case
         return ()
     parts: dict[int, Vector] = {}
@@ -84,7 +84,7 @@ def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tupl
 
 
 def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
-    """What requests hold: units of one host that started together, in one pool and on the same parcels."""
+    """Allocations of requests: units on one host that started together, in one pool and on the same parcels."""
     rows: list[Allocation] = []
     terms = books.terms
     for asked in books.asked.values():

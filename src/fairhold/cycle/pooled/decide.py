@@ -1,6 +1,6 @@
-"""Both sweeps of a policy entry, held back by its controls (SPEC §8; R-CONTROL-6).
+"""Both sweeps of a policy entry, limited by its controls (SPEC §8; R-CONTROL-6).
 
-Who misses units, and how many, is what it would take back if nothing held it: that is found on books of its own.
+A leaf misses as many units as it would reclaim without controls. They are found by a trial on separate books.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def decide(  # noqa: PLR0917 - what a cycle is of
 
 
 def _adjusting(decided: Decided, settings: PolicySettings) -> int | None:
-    """When ownership is adjusted next, if workloads may be others by then (R-ADJUST-5)."""
+    """When ownership is adjusted next, if this may move units (R-ADJUST-5)."""
     last = decided.books.adjusted
     if last is None or (last.at == decided.books.now and not decided.sweeps.placed):
         return None
@@ -160,9 +160,9 @@ def _stood(opened: Opening, state: State, members: Members) -> Queues:
 
 
 def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -> dict[int, Shortage]:
-    """Leaf → since when it misses units and whether it takes them back by now (R-CONTROL-2, R-CONTROL-3).
+    """Leaf → the instant since which it misses units, and whether it reclaims now (R-CONTROL-2, R-CONTROL-3).
 
-    It misses what would be on its way to it if nothing were held back.
+    It misses the units that would be on their way to it without controls.
     """
     settings, group = entry.settings, entry.resource_groups[0]
     before = {short.consumer: short for short in state.shortages if shares_vectors(plan, short.resource_group)}

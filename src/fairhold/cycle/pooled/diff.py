@@ -1,4 +1,4 @@
-"""What a change of plan does to pools: who gains, who loses, and which parcels change hands."""
+"""The effect of a change of plan on pools: changed quotas, and parcels with another owner."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SHOWN = ("usage", *_COMPARED)
 
 
 def pools_diff(old: Cycles, new: Cycles, name: Callable[[str], str]) -> Document:
-    """Of every pool what it has, and of everybody whose quota in it differs `[old, new]` values; None = not there.
+    """Of every pool its amounts, and `[old, new]` values of each consumer whose quota differs; None = not there.
 
-    Pools are called as in `cycle`: by themselves, or by the groups of their policy entry first where there are several.
+    Pools are named as in `cycle`: where several policy entries share vectors, the groups of the entry come first.
 
     name : path under the old plan → path under the new one
     """
@@ -67,7 +67,7 @@ def _pool(before: Document | None, after: Document | None, name: Callable[[str],
 
 
 def owners_diff(old: Sequence[Document], new: Sequence[Document], name: Callable[[str], str]) -> list[Document]:
-    """What changes hands: rows of `{host, from, to, amounts}` in the order of the parcels; None = nobody.
+    """Changes of owner: rows of `{host, from, to, amounts}` in the order of the parcels; None = nobody.
 
     old, new : parcels as `cycle` has them, with amounts in the declared units
     """

@@ -1,13 +1,13 @@
-"""Requests that stand behind many of their like: a cycle gives them nothing, and counts what they ask for.
+"""Long queues of equal requests: a cycle looks at the first few, and counts only the demand of those behind.
 
-Requests of one leaf for units of one size that hold nothing, for which nothing is held or on its way, and that say
-nothing of hosts, are served in their order. Where they ask for as many units, and as gangs need as many, what bars one
-of them bars all that stand behind it. So the first of each kind are looked at, and those behind them add only to the
-demand of their leaf (R-USAGE-2), as the last in front does. Where that one got something, or something was taken for
-it, those behind might have, too: the cycle is made again with all of them.
+Two requests are of one kind if their leaf, unit, number of units and gang minimum are equal, neither holds a unit, no
+unit is held or on its way for them, and they ask for no certain hosts. Requests of a kind are served in order, and what
+bars one of them bars all behind it. So a cycle looks at the first of each kind; those behind only add to the demand of
+their leaf (R-USAGE-2), as the last of the first ones does. If that one got a unit, or a unit was reclaimed for it,
+those behind might get some too: then the cycle is run again with all of them.
 
-Not so where the order of all has a meaning of its own: under limits of users and of what is shared, which are given out
-request by request, and where a control counts what a leaf misses.
+All requests are looked at where each counts by itself: with user limits or share limits, which are used up request by
+request, and where a control counts what a leaf misses.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _place = attrgetter("place")
 
 
 class Front:
-    """Which requests of a policy entry stand in its books: all but those behind many of their like.
+    """The requests of a policy entry that are in its books: all but those behind the first of their kind.
 
     place : place of a request among all, by its id
     gone  : requests that ask for nothing any more, as `read` found it last
@@ -54,11 +54,11 @@ class Front:
 
     @property
     def behind(self) -> dict[str, int]:
-        """Id of the last of a kind in front → how many stand behind it."""
+        """Id of the last request of a kind that is in the books → number of requests behind it."""
         return {line[DEPTH - 1][2]: len(line) - DEPTH for line in self._lines.values() if len(line) > DEPTH}
 
     def read(self, books: PoolBooks, requests: Mapping[str, Request | None]) -> bool:
-        """Let requests be those of now, all in the books; False: one asks for other units than it did."""
+        """Update requests, with all of these in the books; False if one asks for another unit than before."""
         self.gone = []
         for name, noun in requests.items():
             found = books.asked.get(name)
@@ -76,7 +76,7 @@ class Front:
         return True
 
     def sort(self, books: PoolBooks, names: Iterable[str], reserved: Collection[str]) -> None:
-        """Some requests may stand in a line now, or in none; those behind leave the books, and others move up.
+        """Sort these requests into the lines of their kinds again; those behind leave the books, others move up.
 
         reserved : requests for which something is held or on its way
         """
@@ -98,7 +98,7 @@ class Front:
         self._changed.clear()
 
     def show_all(self, books: PoolBooks) -> None:
-        """Everybody stands in the books, until requests are sorted again."""
+        """Put all requests into the books, until they are sorted again."""
         self._changed = {kind: None for kind, line in self._lines.items() if len(line) > DEPTH}
         for kind in self._changed:
             self._cut(books, kind, UNLIMITED)

@@ -1,7 +1,8 @@
-"""What is true of every cycle of vectors, whatever the plan and the state (SPEC §10).
+"""Invariants of every cycle of vectors, for any plan and state (SPEC §10).
 
-Each truth is a function that yields what breaks it. They count again from the states before and after, and from what
-every unit stands on. Tests run `check` after every cycle; in production it runs on demand (`fairhold cycle --check`).
+Each invariant is a function that yields its violations. They count again from the states before and after, and from
+the parcels of every unit. Tests run `check` after every cycle; in production it runs on demand
+(`fairhold cycle --check`).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Done(NamedTuple):
 
 
 def check(plan: Plan, state: State, cycles: Cycles, after: State) -> tuple[str, ...]:
-    """Everything that is untrue of the cycles of one instant, a line each; empty as it should be."""
+    """All violations in the cycles of one instant, one line each; empty if every invariant holds."""
     broken = tuple(
         f"{force.name}: {violation}" for force, cycle in cycles for violation in untrue(plan, force, state, cycle)
     )
@@ -61,7 +62,7 @@ def check(plan: Plan, state: State, cycles: Cycles, after: State) -> tuple[str, 
 
 
 def untrue(plan: Plan, force: InForce, state: State, cycle: PooledCycle) -> Iterator[Violation]:
-    """What is untrue of the cycle of one entry."""
+    """Violations in the cycle of one entry."""
     done = Done(plan, force.part_of(plan, state), cycle)
     for truth in TRUTHS if cycle.stood is None else OF_ALL:
         yield from truth(done)
@@ -70,7 +71,7 @@ def untrue(plan: Plan, force: InForce, state: State, cycle: PooledCycle) -> Iter
 
 
 def units_are_conserved(done: Done) -> Iterator[Violation]:
-    """What is held is what was held, and granted, and not stopped; nothing is under notice that is not held."""
+    """Units held = units held before + granted - stopped; only held units are under notice."""
     name, books = "units_are_conserved", done.books
     is_here = books.host_of.__contains__
     held = Counter[tuple[str, str]]()
@@ -99,7 +100,7 @@ def _moved(rows: Iterable[dict[str, object]]) -> Counter[tuple[str, str]]:
 
 
 def hosts_hold_what_they_have(done: Done) -> Iterator[Violation]:
-    """Parcels are the whole host; of each is used, kept and idle what it has; units stand on what they need."""
+    """The parcels of a host add up to it; each is used + kept + idle; each unit is booked on what it needs."""
     name, dimensions = "hosts_hold_what_they_have", done.books.terms.dimensions
     for host in done.books.hosts:
         if total((parcel.amounts for parcel in host.parcels), dimensions) != host.total:
@@ -175,7 +176,7 @@ def users_hold_no_more_than_they_may(done: Done) -> Iterator[Violation]:
 
 
 def who_borrows_lets_go_in_time(done: Done) -> Iterator[Violation]:
-    """Nobody borrows who lets go too late, and every notice ends within all graces (R-LEND-6)."""
+    """No leaf borrows whose grace is too long for the lender, and every notice ends within all graces (R-LEND-6)."""
     name, books = "who_borrows_lets_go_in_time", done.books
     for unit in done.cycle.sweeps.placed:
         bounds = [bound for parcel in unit.books for bound in _bounds(books, unit, parcel)]
@@ -217,14 +218,14 @@ def what_is_reserved_goes_to_nobody_else(done: Done) -> Iterator[Violation]:
 
 
 def no_notice_is_superfluous(done: Done) -> Iterator[Violation]:
-    """Without any notice of this cycle its taker would get less, or stand further out (R-NOTICE-3)."""
+    """Without any one notice of this cycle its taker would get less, or get it further up the tree (R-NOTICE-3)."""
     for units, taker in superfluous(done.books, done.cycle.sweeps):
         text = f"{len(units)} units go for {taker.model.id}, which would get as much without them"
         yield Violation("no_notice_is_superfluous", done.path(units[0].asked.leaf), text)
 
 
 def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
-    """Nothing that was placed is told to go (R-SWEEP-3)."""
+    """No unit that was placed gets notice in the same cycle (R-SWEEP-3)."""
     for unit in done.cycle.sweeps.placed:
         if unit.notice is not None:
             text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
@@ -264,7 +265,7 @@ def pools_do_not_touch_one_another(done: Done) -> Iterator[Violation]:
 
 
 def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
-    """Who gave in a pool for others was above its quota before its last unit went (R-TAKE-1).
+    """A leaf that gave units of a pool for others was above its quota before its last unit went (R-TAKE-1).
 
     What owners take back, and what is above limits or on reserved parcels, goes before, whatever the quotas. Leaves of
     which a gang stops whole are left out; so is what goes for somebody that will stand elsewhere (R-HELD-1), as there

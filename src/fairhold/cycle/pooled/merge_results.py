@@ -1,4 +1,4 @@
-"""What all entries that share vectors decide in one cycle, beside the slots of other resource groups (SPEC §11)."""
+"""Runs one cycle of all entries that share vectors, and adds its result to that of slots (SPEC §11)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOVES = ("stops", "grants", "reclaims", "withdrawn", "warnings")
 
 
 def run_entries(plan: Plan, state: State) -> Cycles:
-    """One cycle of every entry in force that shares vectors; pools of one do not touch those of another."""
+    """One cycle of every entry in force that shares vectors; entries have separate pools."""
     return [
         (force, run_pools(plan, force.entry, force.part_of(plan, state), force.members))
         for force in entries_in_force(plan, state.now)
@@ -54,7 +54,7 @@ def run_on(plan: Plan, state: State, ledgers: dict[int, PoolLedger], news: News)
 
 
 def quota_part(plan: Plan, state: State) -> Document:
-    """What `quota` says of pools; nothing where no vectors are shared."""
+    """The pools in the output of `quota`; empty where no vectors are shared."""
     forces = entries_in_force(plan, state.now)
     found = [(force, quota_pools(plan, force.entry, force.part_of(plan, state), force.members)) for force in forces]
     queues = {force.name: each for force, each in found if force.entry.policy.has_queues}

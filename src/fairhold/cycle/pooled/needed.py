@@ -1,4 +1,4 @@
-"""Which notices of a cycle were needed, counted again from what is on its way when it is over (R-NOTICE-3)."""
+"""Which notices of a cycle were needed, counted again from the units on their way after it (R-NOTICE-3)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def superfluous(books: PoolBooks, sweeps: Sweeps) -> Iterator[tuple[list[Unit], PendingRequest]]:
-    """Units newly told to go that could stay, and for whom they go: as many would come, and nowhere further out.
+    """Units under new notice that could stay, with their takers: each taker would get as many units, as near.
 
-    Left out is who goes for something else, too: under a share limit, or where no two leaves share a host.
+    Units that go for another reason too are left out: a share limit, or hosts used by one leaf at a time.
     """
     if are_alone(books) or not sweeps.is_settled:
         return

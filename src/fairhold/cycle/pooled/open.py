@@ -50,7 +50,7 @@ def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
 
 
 def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[Opening, list[Stop]]:
-    """The same, where units whose grace has run out are stopped, and what they free is held for their takers."""
+    """The same after units with an expired grace are stopped; what they free is held for their takers."""
     opened = open_anew(plan, entry, state)
     stops: list[Stop] = []
     if not state.is_settled and (state.previous_cycle is None or state.previous_cycle < state.now):
@@ -83,10 +83,10 @@ def _settle(plan: Plan, opened: Opening, state: State) -> list[Stop]:
 def stand(
     plan: Plan, entry: PolicyEntry, opened: Opening, state: State, dirty: dict[Machine, None] | None = None
 ) -> None:
-    """Who owns what now, and where all units stand on it.
+    """Find the owners of all parcels, and book all units on them.
 
-    dirty : hosts on which that is open, None = all; on the others units stand as they were opened before, as long as
-            they are divided as they were
+    dirty : hosts to do again, None = all; the others keep their bookings as long as their parcels have the same
+            owners and amounts
     """
     books, stated = opened.books, opened.stated
     if dirty is not None and opened.rests and state.ownership is opened.ownership:
@@ -106,7 +106,7 @@ def stand(
 
 
 def _stand_again(opened: Opening, dirty: dict[Machine, None]) -> None:
-    """Everybody owns what it did, as everybody had just what it asks for (`is_exact`)."""
+    """Keep the owners as they were, because every consumer owned exactly what it asks for (`is_exact`)."""
     books = opened.books
     books.hosts_of, books.unmet = opened.hosts_of, opened.unmet
     opened.unseen.update(dirty)
@@ -120,7 +120,7 @@ def _stand_again(opened: Opening, dirty: dict[Machine, None]) -> None:
 def _stand_anew(
     plan: Plan, entry: PolicyEntry, opened: Opening, state: State, dirty: dict[Machine, None] | None
 ) -> None:
-    """Work out who owns what, and where units stand on hosts that are divided otherwise than they were, or dirty."""
+    """Find the owners of parcels; book units again on hosts whose parcels changed, and on dirty ones."""
     books = opened.books
     stood = {} if dirty is None else {host: host.parcels for host in books.hosts}
     if dirty is None:
@@ -201,9 +201,9 @@ def _inventory(plan: Plan, groups: tuple[str, ...]) -> list[Stocked]:
 
 
 class Opening:
-    """Books that are being opened, and what is known of them beside.
+    """Books that are being opened, with what else is known of them.
 
-    state  : of which they are
+    state  : the state that they are opened from
     stated : unit → what the state says of it; units: attempt → the unit of it
     before : what was owned before, and where units stood on it
     nouns  : host → what the state says that is owned of it, as of `before`; ownership, own_entries: all of that
@@ -211,7 +211,7 @@ class Opening:
     free   : where there is room, as long as nobody owns anything
     queues : under `fair_share`, what queues ask for and hold; uncounted: requests that are to be counted there again
     rests  : whether the same is owned again as long as the state says so; hosts_of, unmet: of the books then
-    unseen : hosts where units may stand otherwise than `before` says
+    unseen : hosts where the bookings of units may differ from `before`
     """
 
     def __init__(self, plan: Plan, entry: PolicyEntry, state: State, books: PoolBooks) -> None:
@@ -233,7 +233,7 @@ class Opening:
 
 
 def open_anew(plan: Plan, entry: PolicyEntry, state: State) -> Opening:
-    """The hosts, requests and units of a state; who stands on what is left open."""
+    """The hosts, requests and units of a state; units are not yet booked on parcels."""
     opened = Opening(plan, entry, state, _books(plan, entry, terms_of(plan, entry), state))
     books = opened.books
     opened.stated = _units(plan, books, state)

@@ -1,4 +1,4 @@
-"""What consumers owned before this cycle, and where units stood on it (SPEC §6.7, R-ADJUST-4)."""
+"""Owners of parcels before this cycle, and the units booked on these parcels (SPEC §6.7, R-ADJUST-4)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def see_before(opened: Opening, state: State, dirty: dict[Machine, None]) -> None:
-    """What was owned before, and where units stood on it; hosts of which something else was owned are added.
+    """Read the owners of parcels before this cycle and the units on them; hosts with other owners are added to `dirty`.
 
-    dirty : hosts where units may stand elsewhere
+    dirty : hosts where bookings of units may differ
     """
     books, before = opened.books, opened.before
     if state.ownership is not opened.ownership:

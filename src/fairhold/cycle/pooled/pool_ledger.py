@@ -1,10 +1,9 @@
-"""The books of vectors of a live cluster, which go on from cycle to cycle: only what was touched is opened again.
+"""The books of vectors of a live cluster, kept from cycle to cycle: only what has changed is opened again.
 
-How a host is opened follows from its parcels and from what is said of the units that stand on it, in their order. Where
-both are as they were, the host is as it was opened before, if the cycle since then left no unit there and holds nothing
-there: what is idle of a parcel, held of it and used of it is always the whole of it, so that it is idle again what was.
-So the books are those that `open_settled` opens of the whole state, but for numbers of which only the order counts, and
-for requests that stand behind many of their like (`front`).
+The bookings on a host follow from its parcels and from its units, in their order. If both are unchanged, and the last
+cycle placed no unit there and holds nothing there, the bookings are unchanged: idle, held and used amounts of a parcel
+always add up to the parcel. So the books equal those that `open_settled` makes from the whole state. Only two things
+may differ: numbers of which only the order counts, and requests behind others of their kind (`front`).
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What was touched in a live cluster since the cycle before.
+    """What may have changed in a live cluster since the cycle before.
 
     requests    : id → what is asked for now, None = nothing
-    allocations : number of an attempt → where its unit stands now, None = nowhere
+    allocations : number of an attempt → where its unit runs now, None = nowhere
     place       : place of a request among all, by its id
-    whole       : the whole state, of which the books are where they have to be opened anew
+    whole       : gives the whole state, for when the books have to be opened anew
     """
 
     requests: Mapping[str, Request | None]
@@ -54,16 +53,16 @@ class PoolLedger:
 
     @property
     def books(self) -> PoolBooks | None:
-        """As they are now; None = none have been opened."""
+        """The current books; None = none have been opened."""
         return None if self._opened is None else self._opened.books
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether everybody owns what it did as long as hosts are the same."""
+        """Whether owners of parcels stay the same as long as hosts do."""
         return self._opened is not None and self._opened.rests
 
     def open(self, plan: Plan, entry: PolicyEntry, state: State, news: News) -> Opening:
-        """The books of the next cycle; nobody reads those of the one before any more.
+        """The books of the next cycle; those of the cycle before must not be read any more.
 
         state : without its requests and allocations
         """
@@ -84,7 +83,7 @@ class PoolLedger:
         return self._stand(opened, front, state, dirty)
 
     def open_all(self) -> Opening:
-        """The same, with everybody who stands behind others, for a cycle for which the front was not enough."""
+        """The same with all requests, for a cycle that the first of each kind were not enough for."""
         opened, sweeps, front = self._opened, self._sweeps, self._front
         assert opened is not None
         assert sweeps is not None
@@ -130,10 +129,10 @@ def _renew(  # noqa: PLR0917 - what books are of
     news: News,
     touched: dict[str, None],
 ) -> dict[Machine, None] | None:
-    """Let books be those of now but for who stands on what; hosts on which that is open.
+    """Update hosts, requests and units in the books; returns the hosts on which units have to be booked again.
 
-    touched : requests of which something is another, added to
-    None = they have to be opened anew.
+    touched : changed requests are added to it
+    None = the books have to be opened anew.
     """
     old = opened.books
     if plan is not opened.plan or entry is not opened.entry or old.away or not _are_same_hosts(opened.state, state):
@@ -185,7 +184,7 @@ def _units(
     dirty: dict[Machine, None],
     touched: dict[str, None],
 ) -> bool:
-    """Let the units be those of now, where they stand; False: something about them is new to these books."""
+    """Update the units and their hosts; False if these books do not know something about them."""
     units, stated = opened.units, opened.stated
     last = next(reversed(units), 0)
     for number, said in allocations.items():

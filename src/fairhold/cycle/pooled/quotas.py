@@ -1,4 +1,4 @@
-"""What leaves may use at once by what a cycle found: quotas of pools, or fair shares of queues (SPEC §6.4, §7)."""
+"""What each leaf may use, by the result of a cycle: quotas of pools, or fair shares of queues (SPEC §6.4, §7)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def quotas_of_leaves(cycle: PooledCycle) -> dict[int, Vector]:
-    """Leaf → base units of every resource: what it uses of its own, and its quotas of what pools have (R-USAGE-3).
+    """Leaf → base units of every resource: what it uses of its own, plus its quotas of pools (R-USAGE-3).
 
-    Of a queue its fair share. Fractions are rounded down, at the end. Empty where nobody waits after the cycle: then
-    everybody uses all that it wants.
+    For a queue, its fair share. The sum is rounded down. Empty where no request waits after the cycle: then every leaf
+    uses all that it wants.
     """
     books = cycle.books
     terms = books.terms

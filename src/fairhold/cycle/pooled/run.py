@@ -52,7 +52,7 @@ UNSETTLED = {
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
-    What is said of it is worked out when it is asked for first, of the books as they are then: nobody changes them.
+    Properties are computed at first use from the books, which must not have changed by then.
 
     members : first-level consumers that take part, None = all
     """
@@ -68,7 +68,7 @@ class PooledCycle:
 
     @property
     def sweeps(self) -> Sweeps:
-        """How each pool is used, and what is on its way to whom; in units, for who knows them by their numbers."""
+        """How each pool is used, and which units are on their way to which request."""
         return self.decided.sweeps
 
     @cached_property
@@ -78,7 +78,7 @@ class PooledCycle:
 
     @property
     def shortages(self) -> tuple[Shortage, ...]:
-        """Who misses units since when, where that matters."""
+        """Leaves that miss units and the instant since which they do, where that matters."""
         return self.decided.shortages
 
     @property
@@ -104,12 +104,12 @@ class PooledCycle:
 
     @cached_property
     def reclaims(self) -> list[Document]:
-        """Units that were newly told to go."""
+        """Units that got notice in this cycle."""
         return _reclaims(self.plan, self.books, self.sweeps.noticed)
 
     @cached_property
     def observed(self) -> list[Document]:
-        """Reclaims that nobody is told of (R-CONTROL-4)."""
+        """Reclaims that are only reported, without notice (R-CONTROL-4)."""
         return _reclaims(self.plan, self.books, self.decided.observed)
 
     @cached_property
@@ -119,7 +119,7 @@ class PooledCycle:
 
     @cached_property
     def stops(self) -> list[Document]:
-        """Units of which the grace had run out before."""
+        """Units that were stopped because their grace had run out."""
         stops = self.decided.stops
         return [_row(self.plan, self.books, request, host) | {"units": units} for request, host, units in stops]
 
@@ -137,12 +137,12 @@ class PooledCycle:
 
     @cached_property
     def ownership(self) -> tuple[ParcelNoun, ...]:
-        """Who owns what now."""
+        """The owners of parcels."""
         return parcels_of(self.books)
 
     @cached_property
     def own_entries(self) -> tuple[OwnEntry, ...]:
-        """What of it is of which of several entries of `own`."""
+        """Parcels by entry, where a consumer has several entries under `own`."""
         return own_entries_of(self.books)
 
     @cached_property
@@ -157,7 +157,7 @@ class PooledCycle:
 
     @cached_property
     def held(self) -> tuple[HeldUnits, ...]:
-        """For whom space is held."""
+        """Space that is held for requests."""
         return held_of(self.sweeps.reservations)
 
 
@@ -205,7 +205,7 @@ def _pools(plan: Plan, standings: Iterable[Standing], members: Collection[int] |
 
 
 def _pool(plan: Plan, standing: Standing, members: Collection[int]) -> Document:
-    """What a pool has, and of everybody who shares it usage, demand and quota, and what that is in resources."""
+    """The amounts of a pool, and usage, demand and quota of every consumer in it, as shares and as resources."""
     has, nothing = standing.content, Fraction(0)
     consumers: Document = {}
     for row, amounts in sorted(planned(standing.books.terms, standing.pool, has, members).items()):

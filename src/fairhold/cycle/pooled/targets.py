@@ -1,4 +1,4 @@
-"""What entries under `own` ask for at most, counted again from the parcels of a cycle (SPEC §6.7, R-ADJUST-0)."""
+"""Checks that no entry under `own` got more than it asks for, from the parcels of a cycle (SPEC §6.7, R-ADJUST-0)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Holding = dict["Machine", "Vector"]
 
 
 def beyond_targets(books: PoolBooks, steps: Vector) -> Iterator[tuple[int, str]]:
-    """Consumers that own more by an entry than it asks for, with all below them, and in what way."""
+    """Consumers that own more through an entry, with all below them, than it asks for; with what is too much."""
     by_entry: dict[tuple[int, Owning], Holding] = {}
     by_row: dict[int, Holding] = {PUBLIC: {host: host.plain for host in books.hosts}}
     for host in books.hosts:

@@ -1,4 +1,4 @@
-"""What pools decide at coming instants, if nobody wants more or less and nothing ends by itself."""
+"""Cycles of pools at coming instants, if demand stays the same and no unit ends by itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CYCLES = 10_000
 def pooled_ahead(plan: Plan, state: State, instants: Iterable[int]) -> Iterator[Cycles]:
     """The cycles at instants after a state's own, rising.
 
-    Others run between, where a grace runs out or controls have left something.
+    Further cycles run in between, where a grace runs out or controls have left something.
     """
     cycles: Cycles = ()
     has_vectors = bool(entries_of(plan))

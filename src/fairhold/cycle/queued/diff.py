@@ -1,4 +1,4 @@
-"""What a change of plan does to queues: who gains, who loses of which resource."""
+"""The effect of a change of plan on queues, by resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of every cycle of queues (SPEC §10)."""
+"""Invariants of every cycle of queues (SPEC §10)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues) -> Iterator[Violation]:
-    """What is untrue of a cycle; `stood` is how queues stood before it."""
+    """Violations in a cycle; `stood`: the amounts of queues before it."""
     now, paths = count_all(books, stood), plan.tree.paths
     yield from _limits_hold(now, paths, sweeps.placed)
     yield from _fixed_is_deserved(now, paths, [unit for unit in sweeps.placed if not is_preemptible(unit.asked)])

@@ -1,4 +1,4 @@
-"""The numbers of queues from a plan and a state (SPEC §7, §11)."""
+"""Computes amounts and fair shares of queues from a plan and a state (SPEC §7, §11)."""
 
 from __future__ import annotations
 

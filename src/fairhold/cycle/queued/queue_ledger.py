@@ -1,4 +1,4 @@
-"""What queues ask for and hold, counted on from cycle to cycle: only requests that were touched are counted again."""
+"""Requested and held amounts of queues, kept from cycle to cycle: only changed requests are counted again."""
 
 from __future__ import annotations
 
