@@ -1,1 +1,1 @@
-"""The machine without I/O: an event comes in, instructions go out; no clock, no process, no file."""
+"""The scheduler without I/O: events in, instructions out; it reads no clock and uses no processes or files."""

@@ -1,7 +1,7 @@
-"""Accounts for every unit at every instant: a fold over the changes of a log (docs/reference/usage.md).
+"""Accounts for every unit at every instant, computed from the changes of a log (docs/reference/usage.md).
 
-A change moves few units between few accounts, and only what it moves is looked at; the slots that are lent depend on
-all leaves of a resource group, and are divided anew where a leaf of it holds another number.
+A change moves few units between few accounts, and only these are looked at. Lent slots depend on all leaves of a
+resource group; they are divided again when the number of slots that a leaf of it holds has changed.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class _Held(NamedTuple):
 class Accounting:
     """Keeps the accounts of a cluster up to date; `note` gets every change, after it was applied.
 
-    begin : instant at which the span at hand began
+    begin : instant at which the current span began
     at    : instant of the latest change
-    weight : how much was written down since then: what a span's document is long by
+    weight : number of entries recorded since the begin; a span's document is that long
     """
 
     def __init__(self, cluster: Cluster, now: int) -> None:
@@ -98,7 +98,7 @@ class Accounting:
         self._look_at_hosts(cluster)
 
     def _settle(self) -> None:
-        """Nothing more happens at the latest instant: who lends from it on is written down."""
+        """The changes of the latest instant are complete: record the lenders from this instant on."""
         for leaf in self._stale:
             self._line_up(leaf)
         self._stale.clear()
@@ -317,7 +317,7 @@ class Accounting:
     # For snapshots
 
     def freeze(self) -> list[Any]:
-        """What the cluster itself does not have: the current span."""
+        """The current span, which a snapshot of the cluster does not contain."""
         return self.span(self.at).document()
 
     def thaw(self, span: Span) -> None:

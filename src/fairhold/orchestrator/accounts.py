@@ -1,4 +1,4 @@
-"""The parts of the accounting: a meter for every account, the units of a leaf, who lends in a resource group."""
+"""The parts of the accounting: the meter of an account, the units of a leaf, the lenders of a resource group."""
 
 from __future__ import annotations
 
@@ -127,11 +127,11 @@ class LeafAccount:
 
 
 class Pool:
-    """A resource group: who has room to lend, and how much is lent.
+    """A resource group: the leaves that have slots to lend, and how many are lent.
 
     room     : place of a leaf in path order → what it owns and neither holds nor reserves, where that is not 0
     unowned  : slots that no leaf owns; surplus : what all leaves hold above what they own
-    is_pooled : its units are of vectors, and nobody is said to lend them
+    is_pooled : its units are of vectors, for which no lenders are recorded
     forces   : the policy entries in force when it was looked at last what queues deserve
     shrinks  : it has a host that starts nothing, and so loses a slot with every unit that comes back
     dirty    : places of leaves that hold or own another number since it was settled

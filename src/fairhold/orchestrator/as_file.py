@@ -1,4 +1,4 @@
-"""The state that a cycle started from as a file can hold it, and what a cycle of vectors decided in a file's words."""
+"""The state that a cycle started from, and the decisions of a cycle of vectors, in the terms of a state file."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def decided(cycle: VectorCycle) -> Line:
 
 
 def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> State:
-    """The slots of a live cluster as a file can hold them before a cycle.
+    """The slots of a live cluster before a cycle, in the terms of a state file.
 
     mine : books whose cycle it is; None = it is one of vectors
 
-    Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot until
-    it is gone, so that the cycle counts it and a reader must not settle it. Where `max_reclaims` bounds what one
-    instant may take back, or other windows have opened, its grace is said to go on for a moment instead.
+    Its previous cycle is dated now: a unit past its deadline was told to stop and holds its slot until it has ended. So
+    the cycle counts it, and a reader of the file must not stop it. Where `max_reclaims` bounds the reclaims of one
+    instant, or other windows have opened, its grace is extended by a moment instead.
     """
     slots = {group: each for group, each in cluster.books.items() if each.vectors is None}
     unseen = frozenset(
@@ -88,7 +88,7 @@ def _asks_when(books: Books) -> bool:
 
 
 def whole_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> State:
-    """All of a live cluster as a file can hold it before a cycle, slots and vectors.
+    """A live cluster before a cycle, slots and vectors, in the terms of a state file.
 
     mine : as in `slots_as_file`; None = books for which the instant of the cycle before matters, if there are such
     """
@@ -155,8 +155,8 @@ def is_sayable(mine: Books) -> bool:
 def as_file(state: State) -> State:
     """A state of a live cluster without what only the cluster knows: numbers of attempts, what was given back since.
 
-    Notices say of which units they are; what was given back for a taker is held for it. Its previous cycle is said to
-    be now: what stands past its deadline has been told to stop and holds its unit, and a reader must not settle it.
+    Notices name their units; what was given back for a taker is held for it. Its previous cycle is dated now: an
+    attempt past its deadline was told to stop and still holds its unit, so a reader of the file must not stop it.
     """
     units = {each.attempt: each for each in state.allocations}
     notices = tuple(

@@ -1,4 +1,4 @@
-"""Budgets of a live cluster: what is used, and what follows when it is all used up (R-BUDGET-1)."""
+"""Budgets of a live cluster: the use so far, and the effect of a used-up budget (R-BUDGET-1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
-    """The budgets of others are used up than before: books and jobs of the group go on in their columns."""
+    """The set of used-up budgets has changed: move books and jobs of the group to the columns that go with it."""
     group = change.resource_group
     books = cluster.books[group]
     rows, spending = books.rows, books.spending
@@ -61,7 +61,7 @@ def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Book
 
 
 def spent(books: Books, now: int) -> tuple[str, ...] | None:
-    """Paths of those whose budgets are used up, in the order of the tree; None where they are the same as before."""
+    """Paths of consumers with used-up budgets, in tree order; None if they are the same as before."""
     if books.spending is None:
         return None
     found, paths = books.spending.take(now), books.rows.paths

@@ -1,7 +1,7 @@
 """The log's changes: every change of a live cluster, with all that it decided.
 
-A change says what came of an event, never what to compute. Applying the changes of a log one after another gives the
-cluster as it was, whatever the rules say by then. Each is a plain tuple, so that a log can hold it as a JSON array.
+A change states the result of an event, never a computation. So applying the changes of a log in order restores the
+cluster, even if rules have changed since. Each is a plain tuple, so that a log can hold it as a JSON array.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class JobAdded(NamedTuple):
 
 
 class JobDropped(NamedTuple):
-    """A job was cancelled: what waited is dropped, what runs is being stopped.
+    """A job was cancelled: its waiting tasks are dropped, its running ones are being stopped.
 
-    needed : the job whose end makes that this one can never start; empty = somebody asked for it
-    ended  : how that one ended
+    needed : the job whose end makes it impossible to start this one; empty = a user cancelled it
+    ended  : how that job ended
     """
 
     job: str
@@ -79,7 +79,7 @@ class JobFreed(NamedTuple):
 
 
 class JobEnded(NamedTuple):
-    """Nothing of a job waits or runs any more; state: done, failed or cancelled."""
+    """A job has no waiting or running task left; state: done, failed or cancelled."""
 
     job: str
     state: str
@@ -88,9 +88,9 @@ class JobEnded(NamedTuple):
 class Started(NamedTuple):
     """An attempt holds units from now on; places: (host, units).
 
-    pool    : of a unit of a vector, what it was placed in: `own`, `/` or a path; lenders: paths of who owns what it has
-    devices : numbers of the GPUs of its host that are its alone
-    parts   : of one that stands on what several own: (owner's path, `/` = nobody, resource, amount in declared units)
+    pool    : of a unit of a vector, its pool: `own`, `/` or a path; lenders: paths of the owners of what it uses
+    devices : numbers of the GPUs of its host that it has exclusively
+    parts   : of one with several owners: (path of the owner, `/` = nobody, resource, amount in declared units)
     """
 
     attempt: int
@@ -119,8 +119,8 @@ class Running(NamedTuple):
 class Noticed(NamedTuple):
     """The units of an attempt are to be given back.
 
-    cycle : number of the one that decided it; job: of a unit of a vector, that it is on its way to, empty = nobody's
-    rule  : by which it goes, empty = that of its reason
+    cycle : number of the cycle that decided it; job: for a unit of a vector, the job that gets it, empty = none
+    rule  : id of the rule that reclaims it, empty = that of its reason
     """
 
     attempt: int
@@ -161,7 +161,7 @@ class Stopping(NamedTuple):
 class Ended(NamedTuple):
     """An attempt has ended and its units are free.
 
-    then : done, failed, cancelled; again: its task waits in front; later: it is tried again at `instant`
+    then : done, failed, cancelled; again: its task waits at the front; later: it is retried at `instant`
     reason, code, signal, detail, cpu, peak : as in `Exit`
     """
 
@@ -184,7 +184,7 @@ class Ready(NamedTuple):
 
 
 class HostSet(NamedTuple):
-    """A host of a group has so many slots and is up or down."""
+    """The number of slots of a host of a group, and whether it is up."""
 
     resource_group: str
     host: str
@@ -208,11 +208,11 @@ class MachineMissed(NamedTuple):
 
 
 class MachineShut(NamedTuple):
-    """A machine starts nothing more for a reason in words, or does again (None).
+    """A machine is closed for a reason in words: it starts nothing more; or it is opened (None).
 
-    try_at : instant at which it is opened again by itself, 0 = not before somebody opens it
+    try_at : instant at which it is opened automatically, 0 = only an operator opens it
     pauses : how often in a row it was closed because it could not start anything
-    drains : what holds units there is to leave
+    drains : attempts that hold units there have to leave
     """
 
     machine: str
@@ -244,7 +244,7 @@ class WindowOpened(NamedTuple):
 
 
 class BudgetsSpent(NamedTuple):
-    """The budgets of these consumers are used up in a resource group, and of no others; consumers: paths."""
+    """The consumers of a resource group whose budgets are used up; consumers: paths of all of them."""
 
     resource_group: str
     consumers: tuple[str, ...]
@@ -278,7 +278,7 @@ class Kept(NamedTuple):
 
 
 class Rebooked(NamedTuple):
-    """A unit of a vector stands in another pool, or on what others own; fields as in `Started`."""
+    """A unit of a vector is in another pool now, or on parcels of other owners; fields as in `Started`."""
 
     attempt: int
     pool: str
@@ -291,8 +291,8 @@ class OwnershipAdjusted(NamedTuple):
 
     resources : names
     parcels   : host, path of the owner, its amount of each of them in the declared unit
-    adjusted  : resource group, when it was adjusted last and to what, where the plan says how often
-    entries   : host, path of the owner, place of one of its several entries, its amount of each of them
+    adjusted  : resource group, instant and result of its last adjustment, where the plan sets an interval
+    entries   : host, path of the owner, position of one of its several entries, its amount of each resource
     """
 
     resources: tuple[str, ...]

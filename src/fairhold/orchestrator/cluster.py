@@ -35,10 +35,10 @@ class Cluster:
     books    : resource group → its books
     jobs     : name → record; attempts : number → record of what runs; on_host : (group, host) → those there
     hosts    : (resource group, host) → record; machines : name → record
-    paused   : resource group → (grants, reclaims) that are paused; due : new tries, ends of drains
-    cycles   : how many ran; forgets : whether jobs that are over are forgotten
-    ended, ended_jobs : what the event before has ended, for who keeps an archive
-    freezings : are told of changes before they are applied; one that nobody holds any more is gone from here
+    paused   : resource group → (grants, reclaims) that are paused; due : retries, ends of drains
+    cycles   : number of cycles so far; forgets : whether ended jobs are forgotten
+    ended, ended_jobs : attempts and jobs that the last event has ended, for an archive
+    freezings : snapshots in progress, told of changes before these are applied; weak references
     own      : name of the host that is the service's own machine, which is the machine without a name
     """
 

@@ -1,4 +1,4 @@
-"""GPUs by number (R-LIVE-3): each attempt has its own of a host; and what else of a unit an engine enforces."""
+"""GPU numbers of attempts (R-LIVE-3): each attempt has its own on a host; and other limits that an engine enforces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BYTES: dict[str, int] = {
 
 
 class Devices:
-    """Numbers of GPUs that are taken, host by host; a number is free again when the end of its attempt is proven."""
+    """GPU numbers in use, by host; a number is free again when its attempt is known to have ended."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._plan, self._on_host = cluster.books[POOLED].rows.source, cluster.on_host
@@ -36,7 +36,7 @@ class Devices:
 
 
 def whole_gpus(plan: Plan, unit: Vector) -> int | None:
-    """GPUs that a unit has for itself; None where it asks for a part of one, or nobody hands them out by number."""
+    """Number of whole GPUs of a unit; None where it asks for a part of one, or the plan gives GPUs no numbers."""
     for resource, amount in zip(plan.resources, unit, strict=True):
         if resource.name == GPU and resource.overcommit == 1 and amount % resource.base == 0:
             return amount // resource.base

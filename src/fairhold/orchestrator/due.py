@@ -1,4 +1,4 @@
-"""What is due in a live cluster at an instant, besides cycles and the graces of notices."""
+"""Timers of a live cluster, except those of cycles and notices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ READY, DRAIN, TRY = "ready", "drain", "try"
 
 
 class Due:
-    """Tasks whose next try comes, attempts that must have left their host, and closed machines that are tried again.
+    """Retries of tasks, deadlines of attempts on draining hosts, and closed machines to be opened again.
 
-    A heap of (instant, kind, job or machine, task or attempt). What does not count any more, because the job was
-    cancelled, the attempt has ended or somebody has closed or opened the machine, is dropped when it comes up.
+    A heap of (instant, kind, job or machine, task or attempt). An entry is stale if the job was cancelled, the attempt
+    has ended, or an operator has closed or opened the machine. Stale entries are dropped when they come up.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What becomes of a task when its attempt starts to run, and when it ends."""
+"""What happens to a task when its attempt starts to run, and when it ends."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(live: Orchestrator, event: TaskRunning) -> None:
 
 
 def end(live: Orchestrator, event: TaskEnded) -> None:
-    """An attempt is over; said again, only that it can be forgotten is new."""
+    """An attempt is over. If that was reported before, only tell the machine again to forget it."""
     attempt = live.attempts.get(event.attempt)
     if attempt is None or event.machine not in {None, attempt.machine}:
         live.order(Forget(event.attempt, event.machine or ""))
@@ -95,9 +95,9 @@ def _pause(job: JobRecord, failures: int) -> int:
 
 
 def _count_refusal(live: Orchestrator, machine: str, detail: str) -> None:
-    """A machine that cannot start anything is closed for a while: it would swallow every task that waits.
+    """Close a machine that cannot start anything for a while; otherwise it would take and fail every waiting task.
 
-    One without space is not broken: it is left alone at once. After a pause, one more refusal is enough.
+    A machine without disk space is not broken: it is closed at the first refusal. After a pause one refusal is enough.
     """
     live.do(say.MachineRefused(machine))
     record = live.cluster.machine(machine)

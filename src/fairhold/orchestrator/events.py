@@ -1,4 +1,4 @@
-"""What can happen to the orchestrator. Instants are arguments of `handle`, not parts of an event."""
+"""Events that the orchestrator handles. Instants are arguments of `handle`, not parts of an event."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Dependency(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HostJoined:
-    """A host is up with so many slots; also after it was lost."""
+    """A host is up with a number of slots; also after it was lost."""
 
     resource_group: str
     host: str
@@ -120,7 +120,7 @@ class MachineSilent:
 
 @dataclass(frozen=True, slots=True)
 class MachineGone:
-    """A silent machine's lease has run out: nothing of it runs any more."""
+    """The lease of a silent machine has run out: none of its attempts runs any more."""
 
     machine: str
 
@@ -129,9 +129,9 @@ class MachineGone:
 class MachineClosed:
     """A machine starts nothing more until it is opened.
 
-    reason : shown to everybody
-    drain  : also takes back what runs there, with the grace of its holders
-    by     : instant at which no grace goes on, 0 = each lasts as long as it does
+    reason : shown to all users
+    drain  : attempts there also get notice, with the grace of their leaves
+    by     : instant at which every grace ends at the latest, 0 = no bound
     """
 
     machine: str
@@ -149,12 +149,12 @@ class MachineOpened:
 
 @dataclass(frozen=True, slots=True)
 class JobSubmitted:
-    """A leaf wants `count` tasks run.
+    """A user submits a job of `count` tasks to a leaf.
 
     job        : unique name
     consumer   : path of the leaf
     priority   : inside the leaf, larger first
-    user       : who asks; inside a leaf users are served in turn
+    user       : who submits it; inside a leaf users are served in turn
     units      : slots that each task needs, all at once
     throttle   : how many of its tasks may run at once, 0 = any number
     retries    : how often a task that failed is tried again
@@ -239,8 +239,8 @@ class TaskRunning:
 class TaskEnded:
     """An attempt is over; its slots are free.
 
-    exit    : how, where the engine has a record
-    machine : which said so, None = the one where it runs; of an attempt that is not known there, it may forget it
+    exit    : how it ended, where the engine has a record
+    machine : the one that reports it, None = the one where it runs; it may forget an attempt that is unknown here
     """
 
     attempt: int

@@ -1,4 +1,4 @@
-"""Whether any host of a group could ever take a task: what labels and one host allow (R-SITE-2)."""
+"""Checks that some host of a group could ever run a task: its labels and its slots (R-SITE-2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEND = "ask for labels that hosts have, for fewer slots, or label a host in the
 
 
 def check_hosts(books: Books, units: int, siting: Siting) -> None:
-    """Refuse a task that no hosts of the group, up or down, could take, with the nearest and what is missing there.
+    """Refuse a task that no host of the group, up or down, could run; names the nearest host and what it lacks.
 
     Raises InputError `never-fits`.
     """

@@ -1,7 +1,7 @@
-"""A live cluster as a document, and back: for snapshots, and for a change of plan.
+"""Converts a live cluster to a document and back: for snapshots, and for a change of plan.
 
-The document says what the cluster is, in names and numbers, never in rows of the books; what follows from the rest is
-not in it. A job that only waits is an entry in each of three columns, an array of any size no more.
+The document uses names and numbers, never rows of the books, and holds nothing that can be derived. A job that only
+waits is one entry in each of three columns, however large its array is.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def freeze(cluster: Cluster) -> Document:
 
 
 def freeze_rest(cluster: Cluster) -> Document:
-    """All but the jobs."""
+    """Everything except the jobs."""
     return {
         "cycles": cluster.cycles,
         "next_attempt": cluster.next_attempt,
@@ -117,7 +117,7 @@ def _shortages(cluster: Cluster) -> Document:
 
 
 def changed_of(cluster: Cluster, job: JobRecord) -> Document:
-    """What is different of a job since it was submitted."""
+    """The fields of a job that have changed since it was submitted."""
     asked = job.terms
     counts = job.finished, job.failed, job.cancelled, job.dropped, job.reclaimed
     now = *counts, job.priority, job.hold, job.needs, job.waiting
@@ -153,7 +153,7 @@ def _attempt(cluster: Cluster, attempt: Attempt) -> list[Any]:
 
 
 def _in_order(cluster: Cluster) -> list[int]:
-    """Attempts under a notice of a cycle, the one that was told first in front; groups one after another."""
+    """Attempts under a notice of a cycle, by group, in the order in which they got notice."""
     found: list[int] = []
     for group, books in cluster.books.items():
         live = (
@@ -173,13 +173,13 @@ def thaw(
     own: str,
     moved: Mapping[str, str] | None = None,
 ) -> Cluster:
-    """The cluster of a document on books that were opened for it, of the same plan or another one.
+    """Restore the cluster of a document on new books, of the same plan or another one.
 
-    books : fresh, from `open_books`; they become the cluster's
-    moved : old path → new path of consumers that another plan calls otherwise, with all below them
-    Where the plan gives a host other slots than before, that counts; a host that it has no more keeps what runs there
-    and gets nothing new. Jobs that are over and whose leaf is gone are forgotten.
-    Raises InUseError, with nothing changed, where jobs are not over and their leaf is gone, or what they need.
+    books : empty, from `open_books`; they become the cluster's
+    moved : old path → new path of consumers that another plan renames, with all below them
+    The plan's number of slots of a host applies. A host that the plan does not have keeps its running attempts and
+    starts nothing. Ended jobs whose leaf is gone are forgotten.
+    Raises InUseError, with nothing changed, if a job has not ended and its leaf, or what it needs, is gone.
     """
     return _Thawing(document, books, moved or {}, forgets=forgets, own=own).run()
 

@@ -1,7 +1,7 @@
-"""A cluster as it was at one instant, taken a slice at a time while the cluster goes on changing.
+"""A snapshot of a cluster at one instant, taken in slices while the cluster goes on changing.
 
-Only jobs are many. All else is taken at once at the beginning; a job is taken when its turn comes, or right before the
-first change of it, whichever is earlier.
+Only jobs are many. Everything else is copied at the beginning. A job is copied when its turn comes, or right before its
+first change, whichever is earlier.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Freezing:
-    """Gives what `freeze` would have given when this was made; the cluster tells it of every change before it applies.
+    """Makes the document that `freeze` would have made at the start; it is told of every change before this is applied.
 
-    There may be several of a cluster. One that is dropped before its end costs nothing more.
+    There may be several of one cluster at a time. One that is dropped before its end costs nothing more.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -35,13 +35,13 @@ class Freezing:
         cluster.freezings.add(self)
 
     def before(self, change: Change) -> None:
-        """A change is about to be applied: the jobs that it changes are taken as they are, if they were not yet."""
+        """A change is about to be applied: first copy the jobs that it changes, unless they are copied already."""
         for job in self._of(change):
             if job not in self._early:
                 self._early[job] = changed_of(self._cluster, job)
 
     def step(self, jobs: int) -> bool:
-        """Take the next so many jobs; False when all are taken."""
+        """Copy the next jobs, up to this number; False when all are copied."""
         job = None
         for job in islice(self._jobs, jobs):
             early = self._early.pop(job, None)
@@ -51,7 +51,7 @@ class Freezing:
         return job is not None
 
     def document(self) -> dict[str, Any]:
-        """All of it, as `freeze` gives it; after the last step any thread may ask for it."""
+        """The whole document, as `freeze` makes it; after the last step any thread may call this."""
         while self.step(1_000):
             pass
         return self._columns.document() | self._rest

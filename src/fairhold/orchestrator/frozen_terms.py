@@ -1,4 +1,4 @@
-"""What was asked for with a job, as a document of a cluster has it."""
+"""The terms of a job (what was submitted), in a document of a cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def freeze_terms(terms: JobAdded) -> list[Any]:
-    """Terms of a job but its name; what it says of hosts only where it does."""
+    """Terms of a job without its name; constraints on hosts only where it has some."""
     *same, _after, siting, limit, unit, least, preemptible = terms[1:]
     more: list[Any] = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
     if unit:

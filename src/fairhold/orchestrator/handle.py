@@ -1,4 +1,4 @@
-"""Event in, instructions out: everything that changes the books of a live cluster is here."""
+"""Handles events and returns instructions; all changes to the books of a live cluster are made here."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ class Orchestrator:
         applied
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
-    is_brief : cycles while there is plenty, or in which nothing moves as in the one before, are decided at a glance,
-        and nobody is told of them
-    reopens  : books of vectors are opened anew for every cycle, else they go on from cycle to cycle, and of a cycle of
-        vectors nothing is read any more when the next one runs; both decide the same
+    is_brief : cycles with slots enough for all, or in which nothing moves as in the one before, take a short cut, and
+        `on_cycle` is not called
+    reopens  : books of vectors are opened again for every cycle; else they are kept from cycle to cycle, and the result
+        of a cycle of vectors must not be read any more when the next one runs; both decide the same
     """
 
     def __init__(
@@ -150,12 +150,12 @@ class Orchestrator:
         return tuple(self._out)
 
     def cycled_all(self) -> None:
-        """The rhythm of all groups counts from now, as if a cycle had run in each."""
+        """Restart the cycle interval of all groups, as if a cycle had run in each now."""
         for pacing in self._pacing.values():
             pacing.ran(self.now)
 
     def hand_by(self, quotas: Mapping[str, Sequence[int]]) -> None:
-        """Units are handed on by these quotas until a cycle finds others; resource group → (rows,) quotas."""
+        """Use these quotas for hand-overs until the next cycle; resource group → (rows,) quotas."""
         self._quota |= {group: array("q", quota) for group, quota in quotas.items() if group in self.books}
 
     def quotas_of(self, group: str) -> Sequence[int] | None:
@@ -180,7 +180,7 @@ class Orchestrator:
         self._out.append(instruction)
 
     def changed(self, group: str, *, at_once: bool = False) -> None:
-        """A group needs a cycle; at_once: whatever the rhythm."""
+        """A group needs a cycle; at_once: without waiting for its cycle interval."""
         pacing = self._pacing[group]
         (pacing.at_once if at_once else pacing.changed)(self.now)
 
@@ -242,7 +242,7 @@ class Orchestrator:
     # Cycles
 
     def _open_windows(self) -> bool:
-        """Let the switches happen that are due. Their cycles run when the driver is awake again, which is at once."""
+        """Apply the switches that are due. Their cycles run at the driver's next `Woken`, which it sends at once."""
         if not self._waking.switches:
             return False
         opened = self._openings.take(self.now)
@@ -260,7 +260,7 @@ class Orchestrator:
         return bool(opened)
 
     def _count_budgets(self) -> bool:
-        """Let budgets be used up, or begin again, whose instant has come; cycles follow as after a switch."""
+        """Mark budgets that are used up, or whose period begins again, by now; cycles follow as after a switch."""
         is_any = False
         for group, books in self.books.items() if self._waking.with_budgets else ():
             consumers = spent(books, self.now)
@@ -273,7 +273,7 @@ class Orchestrator:
         return is_any
 
     def _cycle(self, group: str) -> int | None:
-        """Run a cycle; returns when another one is due, also while it could take nothing back: it may hold units."""
+        """Run a cycle; returns when the next one is due, also if it may not reclaim: it may hold units."""
         books = self.books[group]
         if books.vectors is not None:
             return self._cycle_of_vectors()
@@ -326,7 +326,7 @@ class Orchestrator:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
 
     def _stop_expired(self, group: str) -> None:
-        """Stop what did not let go within its grace (S1.60); its unit stays booked until the engine says it is free."""
+        """Stop attempts whose grace has run out (S1.60); their units stay booked until the engine reports the end."""
         books = self.books[group]
         due = books.notices.due
         for notice in transitions.take_expired(books, self.now) if due and due[0][0] <= self.now else ():

@@ -1,4 +1,4 @@
-"""What queues of a live cluster have used: booked as units come and go, kept over restarts and plans (R-HISTORY-1)."""
+"""Usage history of queues of a live cluster, booked at starts and ends, kept over restarts and plans (R-HISTORY-1)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def usage_now(books: Books, now: int) -> dict[int, tuple[Fraction, ...]]:
 
 
 class Borders:
-    """When history may change a share by time alone: at a border of a step, while anybody waits (R-HISTORY-3)."""
+    """When history can change a share by time alone: at the end of a step, while a job waits (R-HISTORY-3)."""
 
     def __init__(self, books: Books | None) -> None:
         self._books = books

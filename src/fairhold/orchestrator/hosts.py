@@ -1,4 +1,4 @@
-"""Hosts of resource groups, and the machines that they are."""
+"""Hosts of resource groups, and the machines behind them."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class MachineRecord:
     boot     : identity of its start; spool: of its agent's memory
     labels   : that its agent says of it
     is_silent : its agent is not connected; is_gone: for so long that nothing of it runs any more
-    silent_at : since when, 0 = it is connected, or nobody knows
-    shut     : why it starts nothing, None = it does
+    silent_at : since when, 0 = it is connected, or not known
+    shut     : why it is closed, None = it is open
     refusals : attempts that it could not start, in a row
     pauses   : how often in a row it was closed because it could not start anything
-    try_at   : instant at which it is opened again after such a pause, 0 = not before somebody opens it
-    drains   : while it is closed, what holds units there is to leave
+    try_at   : instant at which it is opened again after such a pause, 0 = only an operator opens it
+    drains   : while it is closed, attempts that hold units there have to leave
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ def was_never_seen(cluster: Cluster, group: str, name: str) -> bool:
 
 
 def what_there_is(cluster: Cluster, host: Host, resources: Sequence[Resource]) -> Vector:
-    """What counts of a host of vectors: all that it has, of one that is not up what is booked on it (R-UP-1)."""
+    """The amounts of a host of vectors that count: all that it has if it is up, else what is booked on it (R-UP-1)."""
     if (POOLED, host.name) not in cluster.hosts:
         return (0,) * len(resources)
     if cluster.is_open(POOLED, host.name):

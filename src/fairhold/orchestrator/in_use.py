@@ -1,4 +1,4 @@
-"""Jobs that keep another plan from being in force: they are not over, and it has no place for them."""
+"""Jobs that a new plan has no place for and that have not ended: the plan cannot come into force."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMED = 5
 
 
 class InUseError(InputError):
-    """A plan cannot be in force while there are these jobs.
+    """A plan cannot come into force while these jobs have not ended.
 
     jobs : their names
     """

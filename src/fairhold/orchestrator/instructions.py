@@ -16,9 +16,9 @@ class Start:
     units   : its slots
     places  : (host, units) of all its slots, where they are on more than one host; it runs on the first
     longest : microseconds that it may run by the plan, 0 = any time; its job may allow less
-    devices : numbers of the GPUs on its host that are its own; None = nobody hands them out there
-    cpu     : thousandths of a core that it may use, 0 = as many as there are
-    memory  : bytes that it may use by its unit, 0 = as many as there are; its job may allow less
+    devices : numbers of the GPUs on its host that it may use; None = GPUs have no numbers there
+    cpu     : thousandths of a core that it may use, 0 = no limit
+    memory  : bytes that it may use by its unit, 0 = no limit; its job may allow less
     """
 
     attempt: int
@@ -41,9 +41,9 @@ class Notify:
 
     deadline : instant at which it will be stopped
     reason   : one of model.state.REASONS
-    taker    : path of the leaf that the slot is on its way to, empty = nobody
-    cycle    : number of the one that gave the notice, 0 = none did: its host is being drained
-    job      : of a unit of a vector, that it is on its way to; empty = nobody's
+    taker    : path of the leaf that gets the slot, empty = none
+    cycle    : number of the cycle that gave the notice, 0 = none: its host is being drained
+    job      : for a unit of a vector, the job that gets it; empty = none
     """
 
     attempt: int

@@ -1,4 +1,4 @@
-"""Units of a live cluster that are held for gangs that have waited too long (R-HOLD-1)."""
+"""Units of a live cluster held for gangs that have waited too long (R-HOLD-1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cycle of a live cluster leaves beside what it moves: loans, shortages, notices that stay."""
+"""Results of a cycle of a live cluster besides grants and notices: loans, shortages, pinned notices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def count_cycle(cluster: Cluster, change: say.CycleRan, now: int) -> None:
-    """A cycle ran; where nothing is reclaimed by order, the notices of a switch are still to be given (R-SWITCH-1)."""
+    """A cycle ran. While reclaims are paused, notices of a switch still have to be given later (R-SWITCH-1)."""
     cluster.cycles = change.number
     cluster.books[change.resource_group].ran = now
     if not cluster.paused.get(change.resource_group, (False, False))[1]:
@@ -25,7 +25,7 @@ def count_cycle(cluster: Cluster, change: say.CycleRan, now: int) -> None:
 
 
 def pause(cluster: Cluster, change: say.Paused, _now: int) -> None:
-    """What a group's cycles do not do at present."""
+    """Pause grants or reclaims of a group, or resume them."""
     cluster.paused[change.resource_group] = (change.grants, change.reclaims)
 
 

@@ -59,11 +59,11 @@ def report(live: Orchestrator, event: MachineReported) -> None:
 
 
 def _missing(live: Orchestrator, attempt: Attempt, last: int, *, forgot: bool) -> tuple[TaskEnded, ...]:
-    """The machine does not hold an attempt: the order never arrived (see `Outbox`), or its end was lost.
+    """Handle an attempt that the machine does not hold: the order never arrived (see `Outbox`), or its end was lost.
 
-    forgot : the host was started anew, perhaps for want of power, or has another spool: `last` may be an earlier one
+    forgot : the host was restarted, perhaps after a power failure, or has another spool: `last` may be out of date
 
-    Returns its end where it is over.
+    Returns its end if it is over.
     """
     if attempt.is_running:
         return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its record is gone")),)
@@ -79,7 +79,7 @@ def _missing(live: Orchestrator, attempt: Attempt, last: int, *, forgot: bool) -
 
 
 def _found(live: Orchestrator, attempt: Attempt, found: Held) -> None:
-    """The machine holds an attempt that has not ended: what it may not have heard is said again."""
+    """The machine holds an attempt that has not ended: repeat orders that it may not have received."""
     if found.is_alive:
         run(live, TaskRunning(attempt.name))
     _say_again(live, attempt)

@@ -1,4 +1,4 @@
-"""The books of a live cluster: one for every resource group of slots, and one for all that is shared in vectors."""
+"""Opens the books of a live cluster: one for every resource group of slots, and one for all vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instructions that wait for the commit of the changes that they follow from."""
+"""Instructions that wait until the changes behind them are committed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WISHED = ("cancel", "requeue")
 
 
 class Outbox:
-    """What is to be carried out when several events are taken in before one commit.
+    """The instructions of several events that are committed together.
 
-    What was decided for a machine before its connection broke, or before it told what it holds, must not be sent over
-    a new connection: a start among it could come after the service has concluded that it never arrived, and run beside
-    the next attempt of its task. So these two events drop what waits for the machine; what still matters is decided
-    again at the report (docs/attempts.md, rule 3).
+    Instructions for a machine from before its connection broke, or before it reported its attempts, must not be sent
+    over a new connection. A start among them could arrive after the service has concluded that it never arrived, and
+    run beside the next attempt of its task. So these two events drop the machine's waiting instructions; what is still
+    needed is decided again at the report (docs/attempts.md, rule 3).
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What every consumer owns now, in the terms of its policy: one meaning for the live service and simulations."""
+"""What every consumer owns now, in the terms of its policy; the live service and simulations use the same code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def capacity(cluster: Cluster, group: str, resource: str) -> int:
-    """Slots, or base units of a resource, of what is up."""
+    """Slots, or base units of a resource, of hosts that are up."""
     books = cluster.books[group]
     if group != POOLED:
         return books.slots
@@ -42,7 +42,7 @@ def _amount(cluster: Cluster, host: Host, at: int) -> int:
 
 
 def open_room(cluster: Cluster, group: str, resource: str) -> int:
-    """The same of hosts that may start work: not of those that are closed, or silent."""
+    """The same of hosts that may start work, which excludes closed and silent ones."""
     books = cluster.books[group]
     if group != POOLED:
         hosts = books.hosts
@@ -56,7 +56,7 @@ def open_room(cluster: Cluster, group: str, resource: str) -> int:
 
 
 def owned_amounts(cluster: Cluster, group: str, resource: str, now: int) -> dict[str, int]:
-    """Path → slots or base units: owned, planned by ratio, or deserved; who owns nothing is left out."""
+    """Path → slots or base units: owned, planned by ratio, or deserved; consumers that own nothing are left out."""
     books = cluster.books[group]
     if group == POOLED:
         found = _of_vectors(cluster, resource, now)

@@ -1,4 +1,4 @@
-"""A cycle of all that is shared in vectors, and what it decided, written down unit by unit."""
+"""Runs a cycle of vectors in a live cluster, and records its decisions unit by unit."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class VectorCycle:
-    """What a cycle of vectors saw and decided; now: its instant."""
+    """The input and the decisions of a cycle of vectors; now: its instant."""
 
     def __init__(self, now: int, cycles: Cycles, whole: Callable[[], State]) -> None:
         self.now, self.cycles, self._whole = now, cycles, whole
 
     @property
     def state(self) -> State:
-        """As it was before; to be asked before anything is carried out."""
+        """The state before the cycle; read it before anything is carried out."""
         return self._whole()
 
     @property
@@ -69,7 +69,7 @@ class VectorLedger:
         self._hosts: dict[str, Any] | None = None
 
     def run(self, now: int) -> VectorCycle:
-        """The next cycle; of the one before nothing is read any more."""
+        """Run the next cycle; the result of the one before must not be read any more."""
         cluster, books, touched = self._cluster, self._cluster.books[POOLED], self._touched
         assert books.vectors is not None
         if books.vectors.touched is not touched:  # nobody has marked anything yet
@@ -84,7 +84,7 @@ class VectorLedger:
 
 
 def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims: bool) -> None:
-    """Write down what a cycle decided; nothing is started, or taken back, where that is paused."""
+    """Carry out what a cycle decided, except grants or reclaims that are paused."""
     done = cycle.done
     if reclaims:
         for each in done:
@@ -112,7 +112,7 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
 
 
 def _count_shortages(live: Orchestrator, done: list[PooledCycle]) -> None:
-    """Who misses units since when, where controls ask (R-CONTROL-3)."""
+    """Record which leaves miss units and since when, where controls need it (R-CONTROL-3)."""
     books = live.books[POOLED]
     found = {
         books.rows.row[short.consumer]: Shortage(short.since, short.is_taking)
@@ -134,9 +134,9 @@ def _withdraw(live: Orchestrator, cycle: PooledCycle) -> None:
 
 
 def _notify(live: Orchestrator, cycle: PooledCycle, *, moves: bool) -> None:
-    """Tell who is to go.
+    """Give notice to attempts.
 
-    moves : also of units that go to a place that is held for them; while nothing is granted none is held
+    moves : also to units that move to a place held for them; while grants are paused no place is held
     """
     for unit in cycle.sweeps.noticed:
         notice = unit.notice
@@ -155,7 +155,7 @@ def _notify(live: Orchestrator, cycle: PooledCycle, *, moves: bool) -> None:
 
 
 def _rebook(live: Orchestrator, cycle: PooledCycle) -> None:
-    """Units that stand on what is somebody else's by now, or not any more."""
+    """Record units whose pool, or the owners of the parcels they use, have changed."""
     for host in cycle.books.opened:
         for unit in host.units:
             said = unit.said

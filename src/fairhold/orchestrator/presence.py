@@ -1,4 +1,4 @@
-"""Changes of machines: connected, silent, closed, refusing to start something."""
+"""Changes of machines: connected, silent, closed, could not start an attempt."""
 
 from __future__ import annotations
 

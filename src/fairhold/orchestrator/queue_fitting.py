@@ -1,4 +1,4 @@
-"""What work is never taken back, and whether it could ever run within what its queues deserve (SPEC §7, R-SERVE-2)."""
+"""Jobs of queues that are not preemptible: whether they fit in the deserved amounts (SPEC §7, R-SERVE-2)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def not_of_queue(event: JobSubmitted) -> InputError:
 
 
 def check_deserved(books: Books, consumer: str, unit: Vector, min_count: int) -> None:
-    """Refuse so many units at once, never to be taken back, where no queue ever deserves as much.
+    """Refuse non-preemptible units that start together if the leaf and its ancestors never deserve as much.
 
     Raises InputError `never-fits`.
     """

@@ -1,4 +1,4 @@
-"""What a cycle of slots has decided is carried out: changes to be written down, and instructions."""
+"""Carries out the decisions of a cycle of slots, as changes and instructions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def carry_out(live: Orchestrator, group: str, decision: Decision, *, grants: boo
 
 
 def grant(live: Orchestrator, group: str, decision: Decision) -> None:
-    """Start what was granted units: single ones each by itself, a gang at once on all its hosts."""
+    """Start tasks on granted units: single tasks one by one, a gang at once on all its hosts."""
     books = live.books[group]
     gangs: dict[int, list[tuple[str, int]]] = {}
     for given in decision.grants:

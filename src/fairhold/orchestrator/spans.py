@@ -1,4 +1,4 @@
-"""What was used in a span of time, kept so that any part of the span can be told exactly (docs/reference/usage.md)."""
+"""Usage in a span of time, kept so that the usage in any part of it is exact (docs/reference/usage.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNKNOWN = "?"
 
 
 class Key(NamedTuple):
-    """Whose use is counted, and in what.
+    """An account of usage: consumer, user, job, and the unit that is counted.
 
     user, job : empty for what a leaf lends
     unit : what one unit is: empty = a slot, else amounts of resources as `unit_text` writes them, or `UNKNOWN`
@@ -65,9 +65,9 @@ def apportion(amount: int, room: Sequence[int]) -> list[int]:
 
 
 class Lot(NamedTuple):
-    """From an instant on, a group's leaves lend so many slots together, and these leaves have so much room to lend.
+    """The total of slots lent in a group from an instant on, and the slots that its leaves have to lend.
 
-    room : (place among the leaves, slots) of those that have another room than before
+    room : (place among the leaves, slots) of leaves for which this number has changed
     """
 
     at: int

@@ -1,4 +1,4 @@
-"""Jobs and their tasks: which of them is started next, and how often it was."""
+"""Jobs and their tasks: the next task to start, and the number of its attempts."""
 
 from __future__ import annotations
 

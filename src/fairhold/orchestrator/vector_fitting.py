@@ -1,4 +1,4 @@
-"""Whether a unit of a vector could ever stand somewhere, and a gang of them start (SPEC §6.1, R-LIVE-1)."""
+"""Checks that a unit of a vector could ever be placed, and a gang of them start (SPEC §6.1, R-LIVE-1)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
 
 
 def _check_queue(books: Books, event: JobSubmitted, unit: Vector) -> None:
-    """Refuse what a queue could never run, and of no queue what is said of queues alone."""
+    """Refuse what a queue could never run, and settings of queues for a job of no queue."""
     row = books.rows.row[books.rows.source.tree.rows[event.consumer]]
     if event.preemptible is not None and not shares_queues(books, row):
         raise not_of_queue(event)
@@ -57,7 +57,7 @@ def _check_queue(books: Books, event: JobSubmitted, unit: Vector) -> None:
 
 
 def check_place(books: Books, consumer: str, unit: Vector, min_count: int, siting: Siting) -> None:
-    """Refuse so many units at once where the hosts or the limits of a leaf never have room for them."""
+    """Refuse units that start together if hosts or limits of the leaf never have room for them."""
     plan, together = books.rows.source, max(1, min_count)
     row = plan.tree.rows[consumer]
     groups = groups_of_members(plan)[plan.tree.first_level[row]]
@@ -89,7 +89,7 @@ def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequen
 
 
 def _check_hosts(plan: Plan, hosts: Sequence[Host], unit: Vector, together: int, siting: Siting) -> None:
-    """Refuse so many units at once where these hosts never have room for them."""
+    """Refuse units that start together if these hosts never have room for them."""
     most, fits = _rooms(plan, hosts, unit)
     where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
     if not most:

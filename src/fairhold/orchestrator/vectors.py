@@ -1,4 +1,4 @@
-"""Units of vectors in a live cluster: what the log says of them, and how a cycle and a snapshot are told."""
+"""Units of vectors in a live cluster: their changes, and their form in the input of a cycle and in snapshots."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
 
 
 def lapse(cluster: Cluster, change: say.MachineLapsed, now: int) -> None:
-    """A machine is as good as not there."""
+    """A machine counts as absent."""
     cluster.machine(change.machine).is_gone = True
     for books in cluster.books.values():
         if books.vectors is not None:
@@ -193,7 +193,7 @@ def _shortages(books: Books) -> Iterator[Shortage]:
 
 
 def has_strangers(cluster: Cluster, now: int) -> bool:
-    """Whether somebody may hold units on hosts whose entry in force does not know him."""
+    """Whether a leaf may hold units on hosts of which it is not a member under the entry in force."""
     plan = cluster.books[POOLED].rows.source
     forces = entries_in_force(plan, now)
     shared = {group for force in forces for group in force.entry.resource_groups}
@@ -202,7 +202,7 @@ def has_strangers(cluster: Cluster, now: int) -> bool:
 
 
 def _closed(cluster: Cluster, now: int) -> frozenset[str]:
-    """Hosts that start nothing, and those where somebody holds units whom the entry in force does not know."""
+    """Hosts that start nothing, and hosts where a leaf outside the entry in force holds units."""
     plan = cluster.books[POOLED].rows.source
     forces = entries_in_force(plan, now)
     shared = {group: force.members for force in forces for group in force.entry.resource_groups}

@@ -1,4 +1,4 @@
-"""When a live cluster is to be woken next: a cycle, the end of a grace, a new try, a budget, a switch of entries."""
+"""When to wake a live cluster next: for a cycle, the end of a grace, a retry, a budget or a switch of entries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Switches(Protocol):
 
 
 class Waking:
-    """Asked after every event; what the plan does not have at all, windows and budgets, is left out once and for all.
+    """Finds the next wake-up after every event; windows and budgets are skipped if the plan has none.
 
     with_budgets : books in which somebody has a budget
     switches : of these, those that may ever come

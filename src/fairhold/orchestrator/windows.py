@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_window(cluster: Cluster, change: say.WindowOpened, _now: int) -> None:
-    """Other entries are in force in a resource group: its books and jobs go on in their columns (R-WINDOW-2)."""
+    """Put other entries into force in a resource group: move its books and jobs to their columns (R-WINDOW-2)."""
     group = change.resource_group
     books = cluster.books[group]
     new = relay(books, in_other_window(books.rows, change.entries))

@@ -57,8 +57,7 @@ def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
     """The entries that share vectors at an instant, in plan order.
 
     A consumer is a member of the first of these entries that shares a group with any entry of its branch, at whatever
-    time that one is in force. A consumer of no entry is a member of all of them if all share the same groups; then
-    only one is in force at a time.
+    time that one is in force. A consumer of no entry is a member only if all entries of the plan share the same groups.
     """
     groups: dict[int, list[str]] = {}
     for group in plan.resource_groups:

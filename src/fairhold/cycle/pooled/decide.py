@@ -100,7 +100,7 @@ def decide(  # noqa: PLR0917 - what a cycle is of
 
 
 def _adjusting(decided: Decided, settings: PolicySettings) -> int | None:
-    """When ownership is adjusted next, if this may move units (R-ADJUST-5)."""
+    """When ownership is adjusted next, if workloads may have changed by then (R-ADJUST-5)."""
     last = decided.books.adjusted
     if last is None or (last.at == decided.books.now and not decided.sweeps.placed):
         return None
