@@ -1,1 +1,1 @@
-"""The program that runs tasks on a host; standard library only, and nothing of the rest of Fairhold."""
+"""The program that runs tasks on a host; it uses the standard library only, and no other package of Fairhold."""

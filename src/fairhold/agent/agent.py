@@ -1,4 +1,4 @@
-"""The agent's loop: what the service asks is done, what the supervisors say is told, one thing after the other."""
+"""The agent's loop: carries out orders of the service and reports what supervisors say, one at a time."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Agent:
             self._register(descriptor)
 
     def serve(self) -> None:
-        """Until it is told to go by SIGTERM or SIGINT; attempts run on."""
+        """Run until SIGTERM or SIGINT; attempts continue to run."""
         attempts.hold_signals_back()
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -164,12 +164,12 @@ class Agent:
         self._inbox += messages
 
     def _drop_inbox(self) -> None:
-        """The service will ask again for what was not answered. What was in here never runs: `last` says so."""
+        """Drop orders that were not carried out; they never run, and `last` tells the service so. It repeats them."""
         self._inbox.clear()
         self._last = self._raised
 
     def _work(self) -> None:
-        """A slice of what was asked."""
+        """Carry out some of the orders."""
         if not self._inbox:
             return
         attempts.hold_signals_back()
@@ -280,10 +280,10 @@ class Agent:
                 self._attempts.wake(held)
 
     def _extend(self, since: float | None) -> None:
-        """The lease runs on from this instant; what cannot be written does not count.
+        """Extend the lease from this instant; a lease that cannot be written does not count.
 
-        What was promised is kept where it ends later, as after a start of the service with a shorter lease. Only one
-        from before the host's start is none: it could outlast the service's count.
+        An earlier lease that ends later stays in force, as after a restart of the service with a shorter lease. A lease
+        from before the host's start does not count: it could outlast what the service expects.
         """
         if since is None:
             return
@@ -301,7 +301,7 @@ class Agent:
                 self._attempts.lease = 0.0  # none that ends in time is none to start with
 
     def _keep_time(self, instant: float) -> None:
-        """Beats, a service that says nothing, orders that could not be written."""
+        """Send heartbeats, detect a silent service, and write orders again that could not be written."""
         link = self._link
         if link.descriptor >= 0:
             patience = PATIENCE if not link.is_welcome or not self._length else max(PATIENCE, self._length / 4)

@@ -1,4 +1,4 @@
-"""The attempts of an agent: started, told, taken up again, settled where their supervisor is gone."""
+"""The attempts of an agent: start, messages to supervisors, take-over after a restart, end without a supervisor."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ class Attempts:
         return not self._supervisors and not self._adopted and not self._lost
 
     def has_adopted(self) -> bool:
-        """Whether an attempt lives that an earlier agent has started since the host's start."""
+        """Whether an attempt is alive that an earlier agent started, since the host's start."""
         return bool(self._adopted)
 
     def take_up(self) -> None:
-        """What an earlier agent has left in the spool: what lives goes on, what does not is settled."""
+        """Take over the attempts of an earlier agent in the spool: living ones continue, the others are settled."""
         for attempt, stage in self._spool.attempts().items():
             token = self._spool.read(attempt, stage, ORDER).get("token", "")
             held = self.held[attempt] = Held(attempt, token)
@@ -123,9 +123,9 @@ class Attempts:
         self._prepared.append((order, descriptor, groups.make(self._base, order.attempt, order.memory, order.cpu)))
 
     def fork(self) -> list[tuple[int, OSError]]:
-        """Fork the supervisors of all that is prepared; attempts that have none, for which nothing was started.
+        """Fork the supervisors of all prepared attempts; returns the attempts for which that failed.
 
-        One right after the other: what this process writes to after a fork, it has to copy, as long as the child lives.
+        They are forked right after one another: after a fork, memory that this process writes to is copied.
         """
         failed = []
         for order, descriptor, group in self._prepared:
@@ -211,13 +211,13 @@ class Attempts:
         self._is_alone(attempt)
 
     def look(self) -> None:
-        """See whether those that should run by now do; their word may have been lost, or they may know no agent."""
+        """Check attempts that should run by now: their message may be lost, or they may have no pipe to this agent."""
         for held in list(self.held.values()):
             if not held.command and held.exit is None:
                 self._has_begun(held, self._spool.read(held.attempt, "alive", LIFE).get("command", 0))
 
     def tend(self, instant: float) -> None:
-        """Kill what attempts without a supervisor have left behind, until nothing is seen; then settle them."""
+        """Kill processes of attempts without a supervisor until none is found; then settle these attempts."""
         if instant < self._sweep_at:
             return
         before = {attempt: held.left for attempt, held in self._lost.items()}
@@ -320,7 +320,7 @@ class Attempts:
         self._over(held.attempt, record)
 
     def _sweep(self, held: Held, life: dict[str, Any], group: str) -> bool:
-        """Kill what is left of an attempt; whether anything was seen. Once nothing is, it need not be looked for."""
+        """Kill the remaining processes of an attempt; returns whether any was found. If none, no further look is needed."""
         held.left = sweep(held.token, life, group, self._alive())
         return bool(held.left)
 

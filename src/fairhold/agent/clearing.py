@@ -1,7 +1,7 @@
-"""Deletes the folders of jobs that the service has forgotten, a little at a time; it is asked before anything goes.
+"""Deletes the folders of jobs that the service has forgotten, in small steps. The service is asked first.
 
-The agent names folders that nothing was added to for long, the service says which of them it has forgotten. Neither
-keeps a list: what was lost with a connection, or not finished, comes up again with the next look.
+The agent names folders that have not changed for long; the service answers which jobs it has forgotten. Neither keeps a
+list: a question lost with a connection, or an unfinished deletion, comes up again at the next look.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Clearing:
         self._at_hand: Iterator[None] | None = None
 
     def welcome(self, keep: float | None) -> None:
-        """A connection begins: folders are kept for so many seconds, None = for ever. What was asked is asked again."""
+        """A connection begins: keep folders for so many seconds, None = for ever. Open questions are asked again."""
         if self._is_asked or keep != self._keep:
             self._is_asked, self._listing, self._look_at = False, None, 0.0
         self._keep = keep
@@ -57,7 +57,7 @@ class Clearing:
         return self._look_at if self._listing is None else self._next_at
 
     def step(self, instant: float) -> list[str]:
-        """Do a little; folders that the service is to be asked about, often none."""
+        """Do a short step; returns folders to ask the service about, often none."""
         if instant < self.due:
             return []
         self._next_at = instant + _PAUSE
@@ -69,7 +69,7 @@ class Clearing:
         return found
 
     def answer(self, names: Iterable[str]) -> None:
-        """These jobs are forgotten; of those that were asked about, the others stay."""
+        """The service's answer: these jobs are forgotten; the other folders of the question stay."""
         self._is_asked = False
         self._doomed += filter(_is_number, names)
 
@@ -116,7 +116,7 @@ def _is_number(name: object) -> bool:
 
 
 def _delete(path: str, number: str) -> Iterator[None]:
-    """Delete the folder of a job in many steps. It is renamed first, so that it is known to go. Raises OSError."""
+    """Delete the folder of a job in many steps. It is renamed first, to mark it as being deleted. Raises OSError."""
     going = f"{number}.{_GOING}"
     with _opened(path) as place:
         with suppress(OSError):  # one of that name is still being deleted
@@ -130,9 +130,9 @@ def _delete(path: str, number: str) -> Iterator[None]:
 
 
 def _thin_out(top: int) -> Generator[None, None, bool]:
-    """Delete what is in a directory, through no link and on no other file system; whether anything has changed.
+    """Delete what is in a directory, without following links or leaving the file system; whether anything has changed.
 
-    What is in a directory of it comes up one floor, so that it does not matter how deep they are.
+    Contents of a subdirectory are moved up one level, so that any depth works.
     """
     has_changed = False
     with os.scandir(top) as entries:

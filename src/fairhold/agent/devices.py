@@ -1,7 +1,7 @@
-"""Which GPUs of a host a task sees: the variables by which the vendors' programs are told (docs/adr/0025).
+"""The GPUs of a host that a task sees: environment variables of the vendors' programs (docs/adr/0025).
 
-They name GPUs by their numbers on the host. A program that changes them sees more: they keep no secret, they keep the
-peace.
+They name GPUs by their numbers on the host. A program that changes the variables sees other GPUs: they prevent
+mistakes, not abuse.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TAKEN_AWAY = ("ROCR_VISIBLE_DEVICES",)
 
 
 def visible(devices: Iterable[int]) -> dict[str, str]:
-    """The variables of a task that has these GPUs and no others; none is a choice, too."""
+    """The variables of a task that has these GPUs only; an empty list hides all GPUs."""
     text = ",".join(str(device) for device in devices)
     return {
         DEVICES: text,

@@ -1,4 +1,4 @@
-"""Why an attempt ended: what its command said, and what had been asked of it."""
+"""Why an attempt ended: from its exit status and the requests to it."""
 
 from __future__ import annotations
 

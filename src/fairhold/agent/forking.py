@@ -1,8 +1,8 @@
 """Forks a process that is in its control group from its first instruction.
 
 Moving a process there afterwards makes the kernel wait for every processor, several milliseconds on an idle machine:
-longer than all else that a start takes. So the kernel is asked to put it there at once (`clone3`, since Linux 5.7). It
-may say no, an older one or the filter of a container; then there is the plain fork, and the child moves itself.
+longer than the rest of a start. So the kernel puts it there at once (`clone3`, since Linux 5.7). An older kernel or the
+filter of a container may refuse; then the process is forked as usual and moves itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The wire format between an agent and the service: frames that prove who sent them, in which order.
+"""The wire format between an agent and the service: authenticated frames in a fixed order.
 
 Each end sends, in clear, `NONCE` random bytes. Then frames: 4 bytes of length (of the payload, big endian), 32 bytes of
 HMAC-SHA256 over direction, counter and payload, and the payload, a JSON object in UTF-8. See docs/attempts.md.
@@ -30,7 +30,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class FrameError(Exception):
-    """What came is not a frame of this session, or what is to be sent does not fit into one: close the connection."""
+    """Received bytes are no frame of this session, or a message is too long for a frame: close the connection."""
 
 
 def session_key(secret: bytes, agent: bytes, service: bytes) -> bytes:

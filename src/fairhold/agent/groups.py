@@ -1,7 +1,7 @@
-"""Control groups of attempts, where the agent may make some.
+"""Control groups of attempts, on hosts where the agent may make control groups.
 
-Every attempt has a group of its own below the agent's base. Its supervisor is in it too, so that the command is in it
-from its first instruction; it leaves the group only to kill all that is in there at once.
+Every attempt has its own group below the agent's base. Its supervisor is in the group too, so that the command is in it
+from its first instruction. The supervisor leaves the group only to kill all processes in it at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The agent's connection to the service: made again and again, with a pause that grows; frames in and out."""
+"""The agent's connection to the service: reconnects with growing pauses; sends and receives frames."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Finds and kills what an attempt has left behind whose supervisor is gone.
+"""Finds and kills the processes of an attempt whose supervisor is gone.
 
-Its group, its session, the mark in its environment, and what is below these. And the agent takes orphans in: a child of
-its that is no supervisor was left by a dead one. What is seen is killed until nothing is seen.
+They are found by its control group, its session, the mark in their environment, and as descendants of these. The agent
+also adopts orphans: a child of it that is no supervisor was left by a dead one. This repeats until none is found.
 """
 
 from __future__ import annotations

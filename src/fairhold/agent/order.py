@@ -1,4 +1,4 @@
-"""What the service wants run, checked: the message `start` as the supervisor uses it."""
+"""The order to run an attempt: the message `start`, checked, as the supervisor uses it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Order:
     job_directory : kept from attempt to attempt of its task, empty = none
     reclaim_file  : tells it why and by when it will be stopped
     time_limit    : seconds, 0 = any time; lead : seconds before a deadline at which it gets `signal`, 0 = at once
-    memory        : bytes, 0 = as many as there are
-    cpu           : thousandths of a core, 0 = as many as there are
-    devices       : numbers of the GPUs that are its own on this host; None = nobody hands them out here
+    memory        : bytes, 0 = no limit
+    cpu           : thousandths of a core, 0 = no limit
+    devices       : numbers of the GPUs that it may use on this host; None = GPUs have no numbers here
     output_limit  : bytes of its output that are kept, 0 = all
-    keep_empty    : the file for what it prints stays where it has printed nothing
-    weight        : its part of the processors where they are short, 100 = as every other program
+    keep_empty    : keep its output file even if it has printed nothing
+    weight        : its weight for processor time when processors are short, 100 = as every other program
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
-"""Keeps the output of an attempt within its limit: its first and its last part stay, what is between is given back.
+"""Keeps the output of an attempt within its limit: its first and last part are kept, the middle is freed.
 
-The command writes into its file without a pipe, which costs nothing and outlives the supervisor. So the file is looked
-at now and then, and a hole is made in its middle. Its length goes on to say how much was written.
+The command writes directly to its file, without a pipe: this costs nothing and outlives the supervisor. So the file is
+checked from time to time, and a hole is punched in its middle. Its length still shows how much was written.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Output:
         self._pause = FIRST_LOOK
 
     def trim(self) -> float:
-        """Give back what is too much; seconds until the next look."""
+        """Free what is beyond the limit; returns the seconds until the next check."""
         size = os.fstat(self._descriptor).st_size
         end = (size - self._most // 2) // _BLOCK * _BLOCK
         is_flood = size > self._most

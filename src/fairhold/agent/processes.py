@@ -1,7 +1,7 @@
-"""Processes as /proc shows them (Linux): who lives, since when, below whom; signals that cannot hit a stranger.
+"""Processes as /proc shows them (Linux): alive or not, start, parent; signals that cannot hit another process.
 
-A number of a process is given again after its end. With the ticks at which it started it names one process, until the
-host restarts.
+The kernel reuses a process id after its end. Together with the start in ticks it identifies one process until the host
+restarts.
 """
 
 from __future__ import annotations

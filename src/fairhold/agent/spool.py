@@ -1,4 +1,4 @@
-"""What an agent keeps of its attempts: one small file for each, whose name says how far it is.
+"""The agent's record of its attempts: one small file for each, whose name gives its stage.
 
 ```text
 last            largest number of an attempt that was ever started here
@@ -11,8 +11,8 @@ N.free          forgotten, to be used again: many file systems take longer to ma
 ```
 
 The file is one page of five lines, each a JSON object padded with blanks: the order's token, the life, the notice, the
-stop, the exit. It is written whole at the beginning, so that a full disk stops new attempts and nothing else. Whoever
-renames `.order` first has it: the supervisor to run it, or a later agent to settle that it never will.
+stop, the exit. It is written whole at the beginning, so that a full disk only prevents new attempts. The first process
+that renames `.order` owns the attempt: the supervisor to run it, or a later agent to settle that it never runs.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Spool:
         return f"{self._directory}/{name}"
 
     def _overwrite(self, name: str, content: bytes) -> None:
-        """In its place, always of one length: a full disk ends no lease, and no file is made for every start."""
+        """Overwrite in place with the same length: a full disk cannot end a lease, and no start needs a new file."""
         try:
             descriptor = os.open(self._path(name), os.O_WRONLY | os.O_CLOEXEC)
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""What runs beside every attempt, in a process of its own: it starts the command, and goes when nothing of it lives.
+"""The supervisor of an attempt, a process of its own: it starts the command and exits after the attempt's last process.
 
-Whatever the command starts is below this process or comes to be: it takes in the orphans of its family. So when it has
-no child any more, the kernel itself says that the attempt is over; then the exit record is written.
+All that the command starts are descendants of this process, which also adopts their orphans. So when it has no child
+any more, the kernel guarantees that the attempt is over; then the exit record is written.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class Supervisor:
             self._clear()
 
     def _force(self, reason: str, detail: str) -> None:
-        """It is stopped from here; the first reason is the one."""
+        """The supervisor stops the attempt; the first reason counts."""
         if not self._asked.forced:
             self._asked.forced = reason
             self._detail = detail
@@ -262,7 +262,7 @@ class Supervisor:
             self._clear()
 
     def _write_reclaim_file(self, order: dict[str, Any]) -> None:
-        """So that who is woken by the signal finds out why; see docs/attempts.md."""
+        """Write it before the signal, so that the task can read the reason; see docs/attempts.md."""
         seconds, micros = divmod(int(order["deadline"]), 1_000_000)
         fraction = f".{micros:06}" if micros else ""
         document = {
@@ -297,7 +297,7 @@ class Supervisor:
         return record
 
     def _write(self, record: dict[str, Any]) -> None:
-        """The record, whole; tried again for as long as the disk says no."""
+        """Write the whole record; retry for as long as the disk is full or fails."""
         while True:
             try:
                 line = write_line(self._descriptor, EXIT, record)
@@ -314,7 +314,7 @@ class Supervisor:
                 return
 
     def _say(self, line: str) -> bool:
-        """To the agent, where it listens; else it reads the file. Short lines go into a pipe whole or not at all."""
+        """Send a line to the agent if it listens; else it reads the file. Short writes to a pipe are atomic."""
         try:
             os.write(self._tell, f"{line}\n".encode())
         except OSError:

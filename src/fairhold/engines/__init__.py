@@ -1,1 +1,1 @@
-"""What runs the work; one module an engine, none knows another."""
+"""The engines that run tasks, one module each; no engine depends on another."""

@@ -1,4 +1,4 @@
-"""Addresses that are listened at by TCP, and what is wrong with one, with the option that mends it."""
+"""TCP addresses to listen on; errors name the option to change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIRST_FREE = 1024
 
 
 class Purpose(NamedTuple):
-    """For whom is listened, as a fault says it, and the options that name the address and the port."""
+    """The purpose of a listening socket, in the words of a fault, and the options for its address and port."""
 
     told: str
     address: str

@@ -3,10 +3,10 @@
     engine ──pipe──▶ guard      one JSON line for every attempt before it starts, when it runs and when it is over,
                                 `[]` as a good-bye
 
-The pipe closes when the engine's process ends, however it ends. Without a good-bye, the guard then sends SIGKILL to
-everything of the attempts that it was told of and that have not ended. Of one that was about to start it knows the mark
-alone, and looks for whoever has it. It is a session of its own, so that neither Ctrl-C nor a signal to the group of the
-run reaches it.
+The pipe closes when the engine's process ends, however it ends. Without a good-bye, the guard then sends SIGKILL to all
+processes of attempts that it knows and that have not ended. Of an attempt that was about to start it only knows the
+mark, and looks for processes with it. The guard has its own session, so that neither Ctrl-C nor a signal to the process
+group of the run reaches it.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ class Guard:
 
 
 def left(lines: Iterable[bytes]) -> tuple[dict[int, bytes], bytes]:
-    """What is to be killed when the pipe has closed: leader → mark, of attempts that have not ended.
+    """What to kill after the pipe has closed: leader → mark of attempts that have not ended.
 
-    And the mark of one that was about to start, empty = none was.
+    Also the mark of an attempt that was about to start, empty = none.
 
     lines : what came through the pipe, line by line
     """

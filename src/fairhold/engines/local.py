@@ -1,7 +1,7 @@
-"""The engine of this machine: every attempt is a process with a session of its own, started without a shell.
+"""The engine of this machine: every attempt is a process with its own session, started without a shell.
 
-Notice of a reclaim is a file and a SIGTERM, the stop is a SIGKILL (S1.58-60). When the command of an attempt ends,
-whatever it started and left running is killed: a slot that is free is free.
+Notice of a reclaim is a file and a SIGTERM, the stop is a SIGKILL (S1.58-60). When the command of an attempt ends, all
+processes that it left running are killed, so that nothing runs on a free slot.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Processes that left their attempt's session and environment: adopted by this process, ended when they are nobody's.
+"""Processes that left their attempt's session and environment: this process adopts them, and kills them when it can.
 
-Linux gives an orphan to the nearest process above it that asked for them (PR_SET_CHILD_SUBREAPER), which is then its
-parent. An orphan says no more whose it was; but no attempt starts what is older than itself. So one is killed as soon
-as everything that runs has started after it.
+Linux gives an orphan to its nearest ancestor that asked for orphans (PR_SET_CHILD_SUBREAPER). Nothing then shows which
+attempt an orphan belongs to. But it cannot be older than its attempt, so it is killed as soon as every running attempt
+has started after it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Orphans:
         self._is_adopting = _ask_for_orphans(wanted=True)
 
     def collect(self, leaders: Collection[int]) -> None:
-        """Wait for those that are over, and kill those that none of the running attempts can have started.
+        """Wait for ended orphans, and kill those that no running attempt can have started.
 
         leaders : of the attempts that run
         """

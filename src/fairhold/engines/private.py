@@ -1,4 +1,4 @@
-"""Files with a secret: written whole, and read only where nobody but their owner could know them."""
+"""Files with a secret: written atomically, and read only if no other user can read them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Waits for the end of child processes, of ours alone and without asking again and again.
+"""Waits for the end of the engine's own child processes, without polling where possible.
 
-Every child has a descriptor that becomes readable when it ends. Where there is none to be had (an old kernel, or many
-children: half of the files that may be open are left to others), its end is asked for every 20 ms. Nothing here
-depends on SIGCHLD, so that an engine works in any thread and leaves other children of the process alone.
+Every child has a descriptor that becomes readable when it ends. Where none is available (an old kernel, or many
+children: half of the open-file limit is left to others), the child is polled every 20 ms. Nothing here depends on
+SIGCHLD, so that an engine works in any thread and leaves other children of the process alone.
 """
 
 from __future__ import annotations

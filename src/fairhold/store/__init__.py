@@ -1,4 +1,4 @@
-"""The store of a service: the event log, and what is kept beside it, in one file of SQLite.
+"""The store of a service: the event log and the data kept with it, in one SQLite file.
 
 with open_store(directory, cluster="bank", now=now) as … see `ports.Store`
 check_store, backup_store : from another program, while a service uses the store

@@ -1,4 +1,4 @@
-"""What one transaction writes: gathered first, then written at once, so that the lock is short."""
+"""The rows of one transaction: collected first, then written at once, so that the lock is held briefly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks into what a store keeps for others: whether it can still be read. A row at a time, however many there are."""
+"""Checks that the documents in a store can still be read. It reads one row at a time, so memory use is constant."""
 
 from __future__ import annotations
 

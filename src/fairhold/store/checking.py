@@ -1,4 +1,4 @@
-"""Checks a store for all faults; read only, at one instant, while others write."""
+"""Checks a store for faults; it only reads, from one transaction, while others may write."""
 
 from __future__ import annotations
 

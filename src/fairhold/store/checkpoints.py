@@ -1,4 +1,4 @@
-"""Checkpoints the write-ahead log into the file, beside the commits and not inside them."""
+"""Checkpoints the write-ahead log into the file, in a thread of its own and not during a commit."""
 
 from __future__ import annotations
 

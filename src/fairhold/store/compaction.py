@@ -1,4 +1,4 @@
-"""Removes what need not be kept, in small steps. Every step removes a few rows and returns how many."""
+"""Removes expired rows in small steps. Every step removes a few rows and returns how many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backup and restore: whole copies, checked before they are called so."""
+"""Backup and restore: full copies, checked before they get their name."""
 
 from __future__ import annotations
 

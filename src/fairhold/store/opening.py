@@ -1,4 +1,4 @@
-"""Opens the store of a directory: makes it, brings it to the latest format, or says why not."""
+"""Opens the store of a directory: creates it, or migrates it to the latest format; raises an error with the cause."""
 
 from __future__ import annotations
 

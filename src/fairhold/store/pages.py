@@ -1,10 +1,10 @@
 """Pages of finished jobs and attempts, the latest end first.
 
-The order is that of (instant of the end, number of the row), which never changes; a cursor is the last such pair of a
-page. Every word that is asked for has a list in that order. One leaps through all lists in turn: each is asked for its
-first pair at or behind the pair of the list before; where all agree, a row is found. Lists of which one is short are
-short work, and so are lists that have nearly everything in common. What is in between ends after `MOST` questions with
-a page that has fewer rows and a cursor: no page takes long, however many rows there are.
+Rows are ordered by (instant of the end, number of the row), which never changes; a cursor is the last such pair of a
+page. Every search word has a list in this order. A search with several words intersects their lists: each list in turn
+is asked for its first pair at or after the last pair found; where all lists have the same pair, it is a hit. This is
+fast where a list is short, or where the lists have nearly all rows in common. Otherwise the search ends after `MOST`
+queries with a shorter page and a cursor, so that no page takes long, however many rows there are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is read from a store, one query each."""
+"""Reads from a store, one query per function."""
 
 from __future__ import annotations
 

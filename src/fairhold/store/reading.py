@@ -1,4 +1,4 @@
-"""A store that is only read, whether a service uses it or not: its log, snapshots and plans."""
+"""Read-only access to a store, whether a service uses it or not: its log, snapshots and plans."""
 
 from __future__ import annotations
 

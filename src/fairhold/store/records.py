@@ -1,4 +1,4 @@
-"""Finished jobs and attempts as rows of their tables, and the words that they are found by."""
+"""Finished jobs and attempts as rows of their tables, with their search words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The format of a store: numbered steps in `migrations/`, applied one by one, each whole or not at all."""
+"""The format of a store: numbered migrations in `migrations/`, each applied in one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store in a file of SQLite, once it is open."""
+"""An open store in an SQLite file."""
 
 from __future__ import annotations
 

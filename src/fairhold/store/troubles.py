@@ -1,4 +1,4 @@
-"""What SQLite complains of, in our words.
+"""Translates errors of SQLite.
 
 InputError   what was found at opening, restoring or backing up, as faults with the file's name
 StoreFull    no room: nothing was applied, it may go on later

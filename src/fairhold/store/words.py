@@ -1,4 +1,4 @@
-"""Numbers of the words that finished jobs and attempts are found by."""
+"""Numbers of the search words of finished jobs and attempts."""
 
 from __future__ import annotations
 
