@@ -320,7 +320,7 @@ class Attempts:
         self._over(held.attempt, record)
 
     def _sweep(self, held: Held, life: dict[str, Any], group: str) -> bool:
-        """Kill the remaining processes of an attempt; returns whether any was found. If none, no further look is needed."""
+        """Kill the remaining processes of an attempt; returns whether any was found. If not, it is done."""
         held.left = sweep(held.token, life, group, self._alive())
         return bool(held.left)
 

@@ -189,7 +189,7 @@ def _second_pass(
     bounded: array[int],
     budget: int,
 ) -> int:
-    """What is still idle goes to leaves that miss some, in path order: nothing is stopped beside it (R-GRANT-2)."""
+    """Grant what is still idle to leaves that miss units, in path order; none is reclaimed for them (R-GRANT-2)."""
     for position in range(len(tree.path)):
         leaf = tree.path[position]
         if tree.first[leaf] < tree.end[leaf] or leaf == 0:

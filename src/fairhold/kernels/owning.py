@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @part
 def _room(tree: TreeColumns, leaf: int, units: int, limit: array[int], quota: array[int]) -> int:
-    """Of so many units, those that the limits of a leaf and of all above it have room for."""
+    """The number of units, at most `units`, that the limits of a leaf and its ancestors have room for."""
     row = leaf
     while row > 0 and units > 0:
         units = min(units, limit[row] - quota[row])

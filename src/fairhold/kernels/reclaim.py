@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Holdings(NamedTuple):
-    """Who holds what beside what he is entitled to, after the grants; one row a consumer.
+    """What every consumer holds and is entitled to, after the grants; one row per consumer.
 
     `keep` and `protected` are brought up to date where a limit above leaves nothing kept.
 
     quota, limit, reserve : (rows,)
-    entitled  : (rows,) of a leaf, up to where it takes back; of a branch, what it may hold before others take from it
+    entitled  : (rows,) up to where a leaf reclaims; what a branch may hold before others reclaim from it
     held      : (rows,) units held, those under notice included
     whole     : (rows,) held and set aside in the subtree
-    keep      : (rows,) what is not taken for others: the quota, or more (R-KEEP-1)
+    keep      : (rows,) units that are not reclaimed for others: the quota, or more (R-KEEP-1)
     protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
     noticed   : (rows,) units of a leaf under notice
-    bound     : (rows,) units of a leaf that go whatever is missing: their notice is never withdrawn, or a gang is
-        stopped as a whole
+    bound     : (rows,) units of a leaf that are reclaimed even if no unit is missing: their notice is never withdrawn,
+        or a gang is stopped as a whole
     """
 
     quota: array[int]
@@ -41,7 +41,7 @@ class Holdings(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """What every consumer misses, can give and must give; what it lacks in the end, and what it is to give.
+    """Units that every consumer misses, can give, must give, still lacks at the end, and gives.
 
     missing, can, must, lack, gives : (rows,) units
     """

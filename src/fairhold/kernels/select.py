@@ -36,7 +36,7 @@ def is_at_rest(
     whole: array[int],
     noticed: array[int],
 ) -> bool:
-    """Whether nobody misses a unit, no limit is broken and none is under notice: then nothing is reclaimed.
+    """Whether no unit is missing, no limit is broken and no unit is under notice: then nothing is reclaimed.
 
     whole : (rows,) units held and set aside in the subtree
     """

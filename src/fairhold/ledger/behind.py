@@ -22,11 +22,11 @@ class Behind:
         self.is_short = False
 
     def serves(self, asked: PendingRequest) -> None:
-        """A request got something; of the last in front, those behind it might have as well."""
+        """A request got units. If it is the last in front, those behind it might have got some as well."""
         if self.of and asked in self.of:
             self.is_short = True
 
     def serves_line(self, leaf: int) -> None:
-        """A request of a leaf got something, and all behind it in its line are asked once more."""
+        """A request of a leaf got units, so all behind it in its line have to be looked at."""
         if self.of and any(asked.leaf == leaf for asked in self.of):
             self.is_short = True

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 class Books:
     """Hosts, requests, allocations, units under notice and kept units of one resource group, in columns.
 
-    Changed only by the functions in `transitions`; read by `snapshot`. The sums per consumer are kept up to date by
-    every transition, so that a cycle starts by copying columns and not by counting.
+    Changed only by the functions in `transitions`; read by `snapshot`. Every transition keeps the sums per consumer up
+    to date, so that a cycle starts by copying columns instead of counting.
 
-    rows    : the plan's side
-    before  : the entries in force at the cycle before, where they are others than now; empty = they are the same
-    borrowed : (borrower, lender) → units that a leaf uses of another's, as the cycle before has left it (R-LEND-4)
-    shortages : leaf → since when it misses units, where that matters, as the cycle before has left it (R-CONTROL-3)
-    ran     : instant of the cycle before, None = unknown
-    due     : instant at which a cycle may take back what the one before has left for later, None = it has left nothing
-    spending : what consumers with a budget have used; None = nobody has one
-    vectors : what units of vectors have beside these tables; None = the units are slots
+    rows    : columns of the plan
+    before  : the entries in force at the last cycle, if they differ from now; empty = they are the same
+    borrowed : (borrower, lender) → units that a leaf uses of another, after the last cycle (R-LEND-4)
+    shortages : leaf → instant since which it misses units, where that matters, after the last cycle (R-CONTROL-3)
+    ran     : instant of the last cycle, None = unknown
+    due     : instant at which a cycle may reclaim what the last one has left for later, None = it has left nothing
+    spending : what consumers with a budget have used; None = no consumer has one
+    vectors : data of units of vectors beside these tables; None = the units are slots
     demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
-    is_trial : a copy on which values are tried: its sums need not be those of its requests, nor does it know who
-        stands where
+    is_trial : a copy for trying values: its sums need not match its requests, and it does not know the hosts of
+        units
     """
 
     __slots__ = (
@@ -76,5 +76,5 @@ class Books:
 
     @property
     def slots(self) -> int:
-        """Slots of the group now: of hosts that are up, and what is booked on the others (R-UP-1)."""
+        """Slots of the group now: those of hosts that are up, plus those in use on the others (R-UP-1)."""
         return sum(self.hosts.slots)

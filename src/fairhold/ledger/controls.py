@@ -47,7 +47,7 @@ class Controls:
 
     @cached_property
     def has_budgets(self) -> bool:
-        """Whether somebody has a budget in the group, now or at another time."""
+        """Whether any consumer has a budget in the group, now or at another time."""
         plan, name = self._rows.source, self._rows.group.name
         mine = (entry for entry in plan.policies if name in entry.resource_groups)
         is_any = any(each.budget is not None for entry in mine for each in entry.consumers.values())
@@ -61,12 +61,12 @@ class Controls:
 
     @cached_property
     def with_user_limit(self) -> tuple[int, ...]:
-        """Leaves in which a user may hold only so much."""
+        """Leaves with a user limit."""
         return tuple(leaf for leaf in self._rows.leaves if self.user_limit[leaf] < UNLIMITED)
 
     @cached_property
     def waits(self) -> array[int]:
-        """(rows,) 1 where a budget, its own or one above it, is used up and it is granted nothing (R-BUDGET-2)."""
+        """(rows,) 1 where its own budget, or an ancestor's, is used up and it is granted nothing (R-BUDGET-2)."""
         return self._under("wait")
 
     @cached_property
@@ -76,12 +76,12 @@ class Controls:
 
     @cached_property
     def comes_after(self) -> array[int]:
-        """(rows,) 1 for an owner that only gets what others leave, as a budget is used up (R-BUDGET-3)."""
+        """(rows,) 1 for an owner that only gets what others leave, because a budget is used up (R-BUDGET-3)."""
         return array("q", map(mul, self._under("borrow_only"), self._rows.is_owner))
 
     @cached_property
     def owns_nothing(self) -> array[int]:
-        """(rows,) 1 where under `hybrid` what is owned does not count, as a budget is used up (R-BUDGET-3)."""
+        """(rows,) 1 where owned slots do not count under `hybrid`, because a budget is used up (R-BUDGET-3)."""
         return array("q", map(gt, self._under("borrow_only"), self._rows.is_owner))
 
     def _under(self, then: str) -> array[int]:

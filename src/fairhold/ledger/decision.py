@@ -23,7 +23,7 @@ class Grant(NamedTuple):
 class NoticeGiven(NamedTuple):
     """Units of an allocation to be given back by the deadline.
 
-    taker  : row of the leaf that they are on their way to, NOBODY = none; informs only (R-FOR-1)
+    taker  : row of the leaf that gets them, NOBODY = none; for information only (R-FOR-1)
     reason : position in model.state.REASONS
     """
 
@@ -56,11 +56,11 @@ class Decision(NamedTuple):
     """What one cycle decides for one resource group.
 
     pins  : units of notices that count for a switch of windows and can no longer be withdrawn (R-SWITCH-1)
-    loans : (borrower, lender) → units, where they are others than before (R-LEND-4); None = they are the same
-    keeps : units held for gangs (R-HOLD-1), all of them, where they are others than before; None = they are the same
-    shortages : leaf → what it is short of, where they are others than before; None = they are the same
-    observed : notices that nobody is told of (R-CONTROL-4)
-    due   : the instant at which a cycle may take back what this one leaves for later, None = it leaves nothing
+    loans : (borrower, lender) → units, if they have changed (R-LEND-4); None = unchanged
+    keeps : all units held for gangs (R-HOLD-1), if they have changed; None = unchanged
+    shortages : leaf → its shortage, if any has changed; None = unchanged
+    observed : notices that are only reported, not given (R-CONTROL-4)
+    due   : instant at which a cycle may reclaim what this one leaves for later, None = it leaves nothing
     """
 
     grants: tuple[Grant, ...] = ()
@@ -74,17 +74,17 @@ class Decision(NamedTuple):
     due: int | None = None
 
     def not_after(self, instant: int) -> Decision:
-        """The same, with another cycle due by an instant."""
+        """The same decision, with another cycle due by an instant."""
         return self._replace(due=instant if self.due is None else min(self.due, instant))
 
     @property
     def shown(self) -> tuple[tuple[int, int, int, int], ...]:
-        """What is observed but for its deadline, which every cycle puts off."""
+        """The observed notices without their deadline, which every cycle moves."""
         return tuple((each.allocation, each.units, each.taker, each.reason) for each in self.observed)
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the books are the same after it."""
+        """Whether applying it leaves the books unchanged."""
         moves = (self.grants, self.notices, self.withdrawals, self.pins)
         others = (self.loans, self.keeps, self.shortages)
         return not any(moves) and all(each is None for each in others)
@@ -110,7 +110,7 @@ def book_withdrawals(books: Books, decision: Decision) -> list[int]:
 
 
 def book_rest(books: Books, decision: Decision, now: int) -> None:
-    """Book who uses whose slots and who misses some since when, and that a cycle has run since the last switch."""
+    """Book loans and shortages, and that a cycle has run since the last switch."""
     if decision.loans is not None:
         books.borrowed = dict(decision.loans)
     if decision.shortages is not None:
@@ -128,7 +128,7 @@ def book_notices(books: Books, decision: Decision) -> None:
 
 
 def book_keeps(books: Books, kept: Iterable[Grant]) -> None:
-    """Book what is held for gangs, and nothing else for leaves where units are held for gangs."""
+    """Book the units held for gangs; they replace all kept units of leaves that hold units for gangs."""
     keeps = books.keeps
     for row in list(keeps.live):
         if books.rows.settings(books.requests.leaf[keeps.request[row]]).hold_after is not None:

@@ -31,11 +31,11 @@ class UnitsHeld(NamedTuple):
 
 
 class Owning(NamedTuple):
-    """What the quotas of `ownership` are made of, beside the shares of what nobody owns.
+    """The parts of the quotas of `ownership`, except shares of unowned slots.
 
-    own     : (rows,) of a leaf, what it uses of its own (R-OWN-1)
-    balance : (rows,) of a leaf, what it uses of balances above it (R-OWN-2)
-    lent    : (pairs of the lists,) what it uses of others' (R-LEND-2)
+    own     : (rows,) slots of its own that a leaf uses (R-OWN-1)
+    balance : (rows,) slots that a leaf uses of the balances of its ancestors (R-OWN-2)
+    lent    : (pairs of the lists,) slots that a leaf uses of a lender (R-LEND-2)
     """
 
     own: array[int]
@@ -47,12 +47,12 @@ class Owning(NamedTuple):
 class CycleContext:
     """Everything that one cycle computes on the way to its decision; rows as in the snapshot.
 
-    known     : quotas that are known already, as an earlier division came to them; None = none are
+    known     : quotas of an earlier division that still hold; None = none do
     needs     : reserve now, sure slots, need (R-SCALE, R-NEED)
     quota     : (rows,) whole slots (R-QUOTA, R-ROUND)
-    entitled  : (rows,) of a leaf, up to where it takes back what it misses; of a branch, what it may hold before others
-        take from it; the quota, where a policy says nothing else
-    firm      : (rows,) of a leaf, what it may hold for sure, whatever rounding says (R-RECLAIM-5)
+    entitled  : (rows,) units up to which a leaf reclaims what it misses, and that a branch may hold before others
+        reclaim from it; the quota, unless a policy sets another value
+    firm      : (rows,) units that a leaf may hold in any case, whatever rounding gives (R-RECLAIM-5)
     owning    : parts of the quotas of `ownership`, None elsewhere
     exact     : row → exact share (R-EXACT-1); asked for only where rounding matters
     most      : row → its share where every level is rounded up, likewise (R-PROTECT-1)
@@ -65,15 +65,15 @@ class CycleContext:
     kept      : (rows,) of a leaf, units that are kept for its requests
     collecting : leaf → its gangs for which units may be held, in order (R-HOLD-1); holds : how many, and until when
     idle      : idle units after the grants
-    waived    : (rows,) units that are missed and not taken back in this cycle, summed up the tree (R-CONTROL-2)
-    blocked   : slots beyond the quotas on whole hosts that consumers have for these (R-HOSTS-2)
+    waived    : (rows,) missing units that are not reclaimed in this cycle, summed up the tree (R-CONTROL-2)
+    blocked   : slots beyond the quotas on hosts used by one consumer at a time (R-HOSTS-2)
     claims    : leaf → hosts on which it gives units first, and how many there, one claim after another (R-SITE-4)
-    switched  : (rows,) units of a leaf that go because a switch has put it under another policy (R-SWITCH-1)
-    bound     : (rows,) units of a leaf that go whatever is missing
+    switched  : (rows,) units of a leaf that are reclaimed because its policy has changed at a switch (R-SWITCH-1)
+    bound     : (rows,) units of a leaf that are reclaimed even if no unit is missing
     protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
-    keep      : (rows,) what is not taken for others (R-KEEP-1)
-    later     : leaf → units that it is to give, left for a later cycle (R-CONTROL-1)
-    balance   : who misses, can give, must give, lacks and gives what (R-RECLAIM)
+    keep      : (rows,) units that are not reclaimed for others (R-KEEP-1)
+    later     : leaf → units to reclaim from it that are left for a later cycle (R-CONTROL-1)
+    balance   : units that each row misses, can give, must give, lacks and gives (R-RECLAIM)
     """
 
     known: array[int] | None

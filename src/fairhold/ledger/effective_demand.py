@@ -18,11 +18,11 @@ Alike = tuple[frozenset[str], frozenset[str]]
 
 
 class Counted(NamedTuple):
-    """What counts of a leaf's requests.
+    """The part of the demand of a leaf's requests that counts.
 
-    never    : request → units that it wants and that neither hosts nor the room of its user allow
-    twice    : units that stand on slots which count for another request, too
-    together : what requests that share slots count for together
+    never    : request → units that it wants and that hosts or its user limit do not allow
+    twice    : units on slots that count for another request, too
+    together : units that requests sharing slots count for together
     """
 
     never: dict[int, int]
@@ -31,7 +31,7 @@ class Counted(NamedTuple):
 
 
 def demand_that_counts(books: Books) -> array[int]:
-    """(rows,) units that leaves want and may have: held ones, and no more others than hosts and controls allow."""
+    """(rows,) demand of leaves that counts: held units, plus wanted ones as far as hosts and controls allow."""
     demand, requests, controls = array("q", books.demand), books.requests, books.rows.controls
     sited = {requests.leaf[row] for row in requests.siting}
     for leaf in sited:
@@ -46,7 +46,7 @@ def demand_that_counts(books: Books) -> array[int]:
 
 
 def what_counts(books: Books, leaf: int) -> Counted:
-    """What counts of a leaf's requests, where hosts or user limits could bar some."""
+    """The demand of a leaf's requests that counts, where hosts or user limits could bar some."""
     is_limited = books.rows.controls.user_limit[leaf] < UNLIMITED
     if is_limited or books.requests.siting:
         return count_requests(books, leaf, is_limited)
@@ -81,7 +81,7 @@ def line_key(books: Books, row: int) -> tuple[int, bool, int, str]:
 
 
 def room_of_user(books: Books, leaf: int, user: int) -> int:
-    """Units that a user may be granted in a leaf with a user limit; nobody counts for requests without a user."""
+    """Units that a user may be granted in a leaf with a user limit; requests without a user have no limit."""
     requests = books.requests
     if user == NO_USER:
         return requests.lines.waiting.get((leaf, user), 0)
@@ -89,10 +89,10 @@ def room_of_user(books: Books, leaf: int, user: int) -> int:
 
 
 def count_requests(books: Books, leaf: int, is_limited: bool) -> Counted:  # noqa: FBT001 - a plain fact
-    """What counts of a leaf's requests, one after another: of the slots that they share and of their user's room.
+    """The demand of a leaf's requests that counts, request by request, bounded by shared slots and user limits.
 
-    Slots are shared as if nobody held any, so that a grant changes nothing of what counts; a user's room is what he
-    does not hold.
+    Slots are shared as if none was held, so that a grant does not change what counts. A user's room is his limit minus
+    what he holds.
 
     is_limited : whether the room of users counts
     """
@@ -165,7 +165,7 @@ class _Shared:
 
 
 def _beyond_user_limit(books: Books, leaf: int) -> int:
-    """Units that wait and that their users may not have, or cannot start with in the room that is left to them."""
+    """Waiting units that the user limit does not allow, or that cannot start within the rest of it."""
     waiting, beyond = books.requests.lines.waiting, 0
     for user in {user for _, user in books.requests.lines.of.get(leaf, ())}:
         wanted, room = waiting[leaf, user], room_of_user(books, leaf, user)

@@ -75,7 +75,7 @@ class History:
         self._latest: tuple[int, dict[int, tuple[Fraction, ...]]] = (-1, {})
 
     def hold(self, leaf: int, unit: Vector, units: int, now: int) -> None:
-        """A leaf, a row of the plan's tree, holds so many units more from now on, or fewer."""
+        """A leaf (a row of the plan's tree) holds this many units more from now on; negative = fewer."""
         meter = self.meters.get(leaf)
         if meter is None:
             meter = self.meters[leaf] = Meter(self._resources)
@@ -85,7 +85,7 @@ class History:
             del self.meters[leaf]
 
     def have(self, amounts: Sequence[int], now: int) -> None:
-        """The hosts that are up have so much from now on."""
+        """The total amounts of hosts that are up, from now on."""
         meter = self.meters[CAPACITY]
         if meter.since is None or list(amounts) != meter.rate:
             meter.advance(now, self.steps)
@@ -120,7 +120,7 @@ class History:
         return found
 
     def carry(self, row: int, since: int, booked: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Let a meter be as it was; what was booked in other steps is booked in that of their begin."""
+        """Restore a meter; usage of other steps is booked in the step of their begin."""
         meter = self.meters.setdefault(row, Meter(self._resources))
         meter.since, meter.booked = since, {}
         for start, amounts in booked:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 class Never(NamedTuple):
     """Why a gang can never start on the hosts that are up, were they empty (R-GANG-2).
 
-    because : what is too little for it: `hosts` that will do (`down`: with those that are down there would be enough),
+    because : what is too small for it: `hosts` that match (`down`: enough if those that are down were up),
               `user limit`, `share limit`, or `reach`, what it may use at one level
-    units   : that it misses of its minimum; room: for how many of them there is room there
+    units   : units that it misses of its minimum; room: how many of them have room there
     """
 
     because: str

@@ -26,7 +26,7 @@ class Terms:
     """What the policy entry in force says of every consumer, by row; inheritance resolved.
 
     position : place in the order of (rank, plan order), level by level
-    grace    : microseconds in which a leaf lets go
+    grace    : reclaim grace of a leaf, microseconds
     limit    : row → (place of the resource, base units) at most in all share pools
     pool_grace : row → bound on what it owns and its children do not; None = none
     own      : row → what it owns, in the order of the file, preferences resolved; None = from host to host, where

@@ -79,7 +79,7 @@ class Parcel:
         return (self.chain[0][1].preference if self.chain else None) or DEFAULT_PREFERENCE
 
     def room(self, asked: PendingRequest) -> Vector:
-        """What a request can use of it."""
+        """The amounts that a request can use of it: idle ones, and those kept for the request."""
         kept = self.kept.get(asked)
         return add(self.idle, kept) if kept else self.idle
 
@@ -113,12 +113,12 @@ class Machine:
 
     total : with overcommitment
     place : in inventory order
-    units : that stand on it, in the order in which they came
+    units : units on it, in the order in which they were placed
     labels : as `label_set` gives them
-    is_closed : nothing more starts there, so that it counts with what is booked on it alone (R-UP-1)
-    is_plain : it is one parcel that nobody owns, on which all of its units stand whole, in the public pool
-    taken : what its units have in all while books are opened, None = nobody has counted it
-    holding : of all hosts of its books those on which something may be held for somebody
+    is_closed : it starts nothing more, so that only what is booked on it counts (R-UP-1)
+    is_plain : it is one parcel without an owner, and all of its units are in the public pool
+    taken : sum of its units while books are opened, None = not counted yet
+    holding : those hosts of its books on which amounts may be kept for requests
     """
 
     __slots__ = (
@@ -153,7 +153,7 @@ class PendingRequest:
     count  : units wanted, those that it holds included; min_count: of a gang, below so many it does not run
     siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
-    away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
+    away  : units on hosts that are down; they may still run, so they are not placed again
     away_in : pool, or OWN → those of them that were placed in it
     most  : units that it may hold, those held counted; UNLIMITED = any number (R-USER-2, R-GANG-2)
     never : of a gang that can never start, why
@@ -201,13 +201,13 @@ class PendingRequest:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether all of a gang goes: what it got beside would be all that it has (R-TAKE-4)."""
+        """Whether all units of a gang are under notice: units granted now would be its only ones (R-TAKE-4)."""
         going = (unit.notice is not None and not unit.notice.is_move for unit in self.units)
         return self.min_count > 0 and bool(self.units) and all(going)
 
     @property
     def waiting(self) -> int:
-        """The same, of those that it may hold; of a gang that goes whole none, until it is gone."""
+        """Units that it lacks and may hold; 0 for a gang that is being reclaimed as a whole."""
         if self.min_count and self.is_stopping:
             return 0
         most = self.count if self.count < self.most else self.most  # noqa: FURB136 - it is asked all the time
@@ -216,7 +216,7 @@ class PendingRequest:
 
     @property
     def missing(self) -> int:
-        """Units without which a gang does not run; none where it may not hold them."""
+        """Units that a gang lacks to its minimum; 0 where it may not hold them."""
         if not self.min_count or self.is_stopping:
             return 0
         return max(0, min(self.min_count, self.most) - len(self.units) - self.away)

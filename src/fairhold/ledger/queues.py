@@ -56,16 +56,16 @@ class QueueTerms:
 
 @dataclass(slots=True)
 class Queues:
-    """How queues stand.
+    """Amounts of queues in a cycle.
 
     total     : by resource, what the hosts have
-    requested : by resource and row, what is held and waited for
+    requested : by resource and row, held plus waiting amounts
     fair      : fair shares; the root's is the total
-    held      : units under notice taken off, those on their way counted
-    fixed     : of that, what is never taken back (not preemptible)
-    stated    : held of which a state names no request, so that nothing of it is ever taken
-    before, fixed_before : what was held when the cycle began, units under notice too; of that what is never taken back
-    has_fixed : whether a request that holds or wants something is not preemptible
+    held      : allocated amounts, without units under notice, with units on their way
+    fixed     : the non-preemptible part of `held`
+    stated    : held amounts of which a state names no request; they are never reclaimed
+    before, fixed_before : amounts held when the cycle began, with units under notice; the non-preemptible part
+    has_fixed : whether any request that holds or wants units is not preemptible
     usage     : by resource, row → decayed history as a part of the capacity; empty where history does not count
     """
 
@@ -91,7 +91,7 @@ class Queues:
             self.begin()
 
     def begin(self) -> None:
-        """What is held is what was when the cycle began."""
+        """Record that all that is held now was held when the cycle began."""
         self.held = tuple(each[:] for each in self.before)
         self.fixed = tuple(each[:] for each in self.fixed_before)
 
@@ -106,7 +106,7 @@ class Queues:
                         of_rows[row] += need * units
 
     def threshold(self, at: int, row: int) -> Amount:
-        """What a queue may hold of a resource before others take it back in the fair share strategy."""
+        """Amount of a resource that a queue may hold before others reclaim from it, in the fair share strategy."""
         most = min(self.terms.limit[at][row], max(self.terms.deserved[at][row], self.fair[at][row]))
         return self.total[at] if most >= UNLIMITED else most
 

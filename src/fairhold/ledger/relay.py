@@ -18,8 +18,7 @@ Value = TypeVar("Value")
 def relay(books: Books, rows: Rows) -> array[int]:
     """Carry all books over to other columns of the same tree; returns the new row of every old one.
 
-    Nothing is moved: who wants, holds and gives back what stays the same. `before` then tells of the switch until the
-    next cycle.
+    Demand, allocations and notices stay the same. `before` names the earlier entries until the next cycle.
     """
     old = books.rows
     new = array("q", (rows.row[node] for node in old.node))

@@ -92,7 +92,7 @@ class Rows:
         return self.entries[self.chosen[row]].policy.scales_owned
 
     def owned_now(self, row: int, slots: int) -> int:
-        """What a consumer owns of the slots that there are now, whole slots; exact owners are not scaled (R-MIX-2)."""
+        """Whole slots that a consumer owns now, scaled to the group's slots; exact owners are not scaled (R-MIX-2)."""
         owned, configured = self.plan.owned[row], self.configured - self.apart
         if self.is_owner[row]:
             return owned
@@ -100,7 +100,7 @@ class Rows:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether some consumers own exactly and others what is scaled (R-MIX-1)."""
+        """Whether some consumers own exact numbers of slots and others scaled ones (R-MIX-1)."""
         return len(self.policies) > 1
 
     @cached_property
@@ -117,7 +117,7 @@ class Rows:
 
     @cached_property
     def scaled(self) -> PlanColumns:
-        """What is owned and shared by `hybrid`: its consumers' columns, the others owning nothing here."""
+        """The columns of consumers of `hybrid`; the other consumers own nothing in them."""
         if not self.is_mixed:
             return self.plan
         owned = array("q", [0 if exact else units for exact, units in zip(self.is_owner, self.plan.owned, strict=True)])
@@ -125,7 +125,7 @@ class Rows:
 
     @cached_property
     def bounded(self) -> array[int]:
-        """(rows,) 1 for consumers of `hybrid` beside `ownership`, whose slots are not theirs (R-MIX-3)."""
+        """(rows,) 1 for consumers of `hybrid` that must not use the slots of `ownership` (R-MIX-3)."""
         return array("q", (int(self.is_mixed and not exact) for exact in self.is_owner))
 
     @cached_property
@@ -200,7 +200,7 @@ class Rows:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether nothing but limits keeps slots from who wants them while there are enough for all."""
+        """Whether, with slots enough for all, only limits can keep a consumer from getting what it wants."""
         is_held = self.is_exclusive or any(each.settings.hold_after is not None for each in self.entries)
         controls = self.controls
         is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
@@ -209,18 +209,18 @@ class Rows:
 
     @cached_property
     def is_filled(self) -> bool:
-        """Whether quotas are (like) one filling, level by level or over all leaves, that needs are the caps of."""
+        """Whether quotas are computed like one filling, level by level or over all leaves, with needs as caps."""
         is_level, policy = self.is_fixed or self.entry.settings.distribute_evenly, self.entry.policy
         return policy.keeps_quotas and not (self.is_mixed or is_level or policy.owns_exactly)
 
     @cached_property
     def is_listed(self) -> bool:
-        """Whether everybody owns exactly, lends and borrows by lists, and has its turn with the others."""
+        """Whether all consumers own exact numbers of slots, lend and borrow by lists, and no budget is used up."""
         return self.entry.policy.owns_exactly and not self.spent
 
     @cached_property
     def is_steady(self) -> bool:
-        """Whether a cycle follows from what is held and wanted alone, not from when, by whom or where."""
+        """Whether a cycle depends only on held and wanted numbers, and not on times, users or hosts."""
         controls, settings = self.controls, [each.settings for each in self.entries]
         is_bound = (
             any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit) or self.spares_young
@@ -233,7 +233,7 @@ class Rows:
 
     @cached_property
     def has_limits(self) -> bool:
-        """Whether somebody may hold only so many slots."""
+        """Whether any consumer has a limit."""
         return any(limit < UNLIMITED for limit in self.plan.limit)
 
     @cached_property
@@ -395,5 +395,5 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
 
 
 def _ratio(policy: Policy, stated: ConsumerSettings) -> int:
-    """Who states none has 1 where all is divided by ratios; else it takes no part."""
+    """Default share ratio: 1 where everything is divided by ratios, else 0 (takes no part)."""
     return int(policy.divides_by_ratio) if stated.share_ratio is None else stated.share_ratio

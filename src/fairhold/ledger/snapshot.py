@@ -23,7 +23,7 @@ WINDOW = REASONS.index("window")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a cycle reads: copies of the sums per consumer, and the books for the requests behind them.
+    """The input of a cycle: copies of the sums per consumer, and the books with their requests.
 
     The books must not change while the cycle runs; a cycle never changes them.
 

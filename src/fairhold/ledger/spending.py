@@ -100,7 +100,7 @@ class Spending:
         return {key[0]: self.meters[key].at(now, self.period(key[1], now)[0]) for key in self._budgets}
 
     def next(self) -> int | None:
-        """When a budget is to be looked at again; 0 = at once, None = not as things are."""
+        """Instant at which to check budgets again; 0 = at once, None = never at the present rates."""
         while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
             heappop(self._heap)
         return self._heap[0][0] if self._heap else None

@@ -31,8 +31,8 @@ def weakened(
 ) -> list[ConsumerSettings]:
     """(consumers,) settings that count while the budgets of `spent` are used up.
 
-    Who waits or may only borrow reserves nothing, nor does anybody below it; who may only borrow owns nothing either,
-    but under `ownership`, where others may still borrow what is its own.
+    A consumer that has to wait or may only borrow reserves nothing, nor do its descendants. One that may only borrow
+    also owns nothing, except under `ownership`, where others may still borrow its slots.
     """
     waits, borrows = (
         in_subtrees(tree, {node for node, budget in spent.items() if budget.then == then})

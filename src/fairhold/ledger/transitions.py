@@ -212,7 +212,7 @@ def _count_holder(holders: dict[int, dict[int, None]], leaf: int, request: int, 
 
 
 def _use_kept(books: Books, leaf: int, units: int) -> None:
-    """What a leaf is granted comes off the units that are kept for its requests, the first kept first."""
+    """Take units granted to a leaf off those kept for its requests, the earliest kept first."""
     keeps = books.keeps
     if not keeps.live:
         return

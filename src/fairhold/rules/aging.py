@@ -33,7 +33,7 @@ def young(snapshot: Snapshot, leaf: int) -> set[int]:
 
 
 def by_age(books: Books, rows: Iterable[int], now: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Allocations of one request, each with its units that may go at their age or are under notice, and the others.
+    """Allocations of one request, each with its units that are old enough or under notice, and its other units.
 
     A gang is as young as the youngest of its units.
     """
@@ -46,9 +46,9 @@ def by_age(books: Books, rows: Iterable[int], now: int) -> Iterator[tuple[int, t
 
 
 def spared_units(books: Books, spared: Collection[int], among: Collection[int] | None = None) -> int:
-    """Units under no notice that stay where some allocations may not go, nor any gang with one as a whole.
+    """Units without notice that must stay: those of `spared` allocations, and of gangs that could only go as a whole.
 
-    among : the only allocations that count, of a gang all or none; None = all
+    among : only these allocations count, all or none of a gang; None = all
     """
     requests, allocations, stay = books.requests, books.allocations, 0
     for request in {allocations.request[row] for row in spared}:
@@ -61,9 +61,9 @@ def spared_units(books: Books, spared: Collection[int], among: Collection[int] |
 
 
 def old_ones(books: Books, rows: list[int], spared: Collection[int], units: int) -> tuple[list[int], set[int]]:
-    """Allocations in the order in which they give, those that have run long enough first, and gangs not to be stopped.
+    """Allocations in the order of reclaim, those that have run long enough first; and gangs that must not be stopped.
 
-    Young ones are among them only where the others do not suffice: then a limit, a loss or a switch wants them.
+    Young ones are included only if the others are not enough: then a limit, a loss or a switch needs them.
     """
     mine = [row for row in rows if row in spared]
     old = [row for row in rows if row not in spared]
@@ -75,7 +75,7 @@ def old_ones(books: Books, rows: list[int], spared: Collection[int], units: int)
 
 
 def await_ages(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Where units are missed that nobody gives, another cycle is due when the next unit has run long enough."""
+    """If units are missing that no leaf gives, ask for another cycle when the next unit has run long enough."""
     rows, balance = snapshot.rows, draft.balance
     wanted = (
         draft.waived[0] + snapshot.lost

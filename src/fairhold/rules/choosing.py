@@ -34,7 +34,7 @@ class Choice:
         self.chosen: dict[int, int] = {}
 
     def take(self, units: int, hosts: Collection[int] | None = None) -> None:
-        """Choose so many units more, those on some hosts, as far as they go; a gang that stops goes everywhere."""
+        """Choose up to `units` more, only on these hosts if given; a gang that stops gives all its units."""
         allocations = self.books.allocations
         rows = [row for row in self.order if self.free[row] and (hosts is None or allocations.host[row] in hosts)]
         by_request = dict.fromkeys(allocations.request[row] for row in rows)
@@ -69,7 +69,7 @@ class Choice:
 
 
 def gangs_to_break(order: list[int], core: dict[int, int], short: int) -> set[int]:
-    """The fewest gangs that have to stop as a whole for `short` units; among equally few, the first in victims' order.
+    """The fewest gangs that give `short` units by stopping; of equally few, the first in the order of `victims`.
 
     core : gang → its minimum, the units that go only if it stops
     """

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def claim_hosts(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Of what leaves miss, find what only some hosts can serve, and who gives it there.
+    """Find the missing units that only some hosts can serve, and the leaves that give them there.
 
-    Leaves that miss units come in path order, their requests by priority, submitted, id; givers worst path first. What
-    nobody can give counts as theirs already, in this cycle. Where whole hosts go to one consumer nobody can give any.
+    Leaves that miss units come in path order, their requests by priority, submitted, id; givers by worst path first.
+    Units that no leaf can give are not reclaimed in this cycle. Where a host is used by one consumer at a time, no leaf
+    can give any.
     """
     if not snapshot.books.requests.siting:
         return
@@ -116,7 +117,7 @@ class _Claiming:
         return bool(siting.need or siting.avoid) or is_on_one(self.snapshot.books, row)
 
     def _take(self, leaf: int, row: int, units: int, least: int) -> int:
-        """Claim units for a request, beside what is idle for it, if that makes `least`; returns those claimed."""
+        """Claim units for a request in addition to idle ones, if the sum is at least `least`; returns their number."""
         books = self.snapshot.books
         if books.rows.is_exclusive:
             return 0
@@ -140,7 +141,7 @@ class _Claiming:
         return 0
 
     def _givers(self, leaf: int, hosts: tuple[int, ...], units: int) -> Iterator[tuple[int, int]]:
-        """Who gives so many units on these hosts, worst path first."""
+        """The leaves that give units on these hosts, worst path first."""
         room = dict.fromkeys(self._above(leaf), 0)
         for giver in reversed(self.snapshot.rows.leaves):
             given = min(units, self.spare[giver], self._there(giver, hosts))

@@ -47,10 +47,10 @@ def grant_idle_slots(snapshot: Snapshot, draft: CycleContext) -> None:
     Under `share_ratio` both passes are made up to the planned shares first (R-SHARE-8), and what fixed shares leave
     goes to who asked first (R-SHARE-7).
 
-    A leaf can be handed more than its requests can use, as a gang needs more at once. Then it is handed so much as it
-    used, and the passes are made again for the others: all such leaves in one go that were handed all that they could
-    ever be, otherwise the first one, as what it leaves may be enough for the next. So it is where a leaf that collects
-    for a gang has more set aside than it uses (R-HOLD-1).
+    A leaf can be granted more than its requests can use, if a gang needs more at once. Then it keeps as much as it
+    used, and the passes are run again for the others. Leaves that were granted their maximum are handled together;
+    otherwise only the first one, because what it leaves may be enough for the next. The same applies where a leaf that
+    collects units for a gang has more set aside than it uses (R-HOLD-1).
     """
     if snapshot.idle == 0 or not _may_grant_any(snapshot, draft):
         keep_for_gangs(snapshot, draft, ())
@@ -75,9 +75,9 @@ def grant_idle_slots(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def _may_grant_any(snapshot: Snapshot, draft: CycleContext) -> bool:
-    """Whether some leaf may hold more and could use it: both passes give nobody else anything, however often made.
+    """Whether any leaf may hold more and could use it; if not, both passes grant nothing.
 
-    No leaf is handed more than is idle, or than its quota leaves room for. Of that a gang may need more to start.
+    No leaf is granted more than is idle, or than its quota leaves room for. A gang may need more than that to start.
     """
     if is_fixed(snapshot) or draft.collecting or draft.inside[0]:
         return True
@@ -98,9 +98,9 @@ def is_fixed(snapshot: Snapshot) -> bool:
 def _serve(
     snapshot: Snapshot, draft: CycleContext, granted: array[int]
 ) -> tuple[list[Grant], dict[int, int], list[Hold]]:
-    """What the requests of every leaf take; leaf → units taken where these are fewer than it was handed; what is held.
+    """Serve the requests of every leaf; returns leaf → units taken, if fewer than it was granted, and what is held.
 
-    Units that are held for a gang count as taken.
+    Units held for a gang count as taken.
     """
     places = placement(snapshot.books)
     grants: list[Grant] = []

@@ -49,7 +49,7 @@ class Hold:
         return self.books.requests.minimum[gang] - self.books.requests.held[gang]
 
     def come_first(self, priority: int, served: Served) -> dict[int, int]:
-        """The turn of the gangs of a priority, before all others of it: they start, up to one that cannot.
+        """Serve the gangs of a priority, before its other requests: they start, up to the first that cannot.
 
         A gang that has no room under its user's limit is passed over. Returns user → units.
         """
@@ -68,14 +68,14 @@ class Hold:
         return taken
 
     def lay(self, served: Served) -> None:
-        """Hold what the gang can use of the units that are left; they are nobody else's from here on."""
+        """Hold as many of the remaining units as the gang can use; no other request gets them."""
         self.units = min(served.units, self._missing(self.gang), self.places.room(self.gang))
         if self.units:
             served.units -= self.units
             self.places.take(self.gang, self.units)
 
     def opens(self, served: Served) -> bool:
-        """All others had their turn: whether some may use what is held, which is theirs to take then (R-HOLD-2)."""
+        """After all other requests: whether some of them may use held units, which they then take (R-HOLD-2)."""
         if not self.is_open:
             return False
         self.until = self._known_start(served.given)
@@ -87,23 +87,23 @@ class Hold:
         return True
 
     def allowed(self, queue: Iterable[int]) -> list[int]:
-        """The other requests that are over for sure before the gang can start."""
+        """The other requests that are certain to end before the gang can start."""
         if self.until is None:
             return []
         span = self.until - self.now
         return [row for row in queue if row != self.gang and 0 < run_limit(self.books, row) <= span]
 
     def place(self) -> None:
-        """What is held is kept where the gang may stand."""
+        """Keep the held units on hosts where the gang may run."""
         if self.units:
             self.grants = self.places.place(self.gang, self.units)
             self.units = sum(grant.units for grant in self.grants)
 
     def _known_start(self, given: Mapping[int, int]) -> int | None:
-        """When the gang has what it needs, by the ends that are known; None where they are too few.
+        """When the gang has what it needs, by the known ends; None if there are too few.
 
-        So many own units must end as stand in its way under the quota, and so many units must come, from own ends or by
-        notices for the leaf, as are missing.
+        Own units must end until the gang fits under the quota, and the missing units must come, from own ends or by
+        notices for the leaf.
 
         given : request → units that others of the leaf are given in this cycle
         """
@@ -143,7 +143,7 @@ def _notices_for(books: Books, leaf: int, now: int) -> Iterator[tuple[int, int]]
 
 
 def _reached(ends: Iterable[tuple[int, int]], units: int, now: int) -> int | None:
-    """When so many units are over; None where the ends are too few."""
+    """Instant at which this many units have ended; None if there are too few ends."""
     for end, count in sorted(ends):
         if units <= 0:
             break
@@ -180,7 +180,7 @@ def collect(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def keep_for_gangs(snapshot: Snapshot, draft: CycleContext, holds: Iterable[Hold]) -> None:
-    """What is held for gangs is not held by their leaves: it is set aside for them, and kept where it is."""
+    """Units held for gangs do not count as held by their leaves: they are set aside and kept on their hosts."""
     books, parent = snapshot.books, snapshot.rows.tree.parent
     kept: list[Grant] = []
     holds = [hold for hold in holds if hold.is_open]

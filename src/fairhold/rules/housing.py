@@ -34,10 +34,10 @@ def bound_by_hosts(snapshot: Snapshot, draft: CycleContext, usable: array[int]) 
 
 
 def house(quota: Mapping[int, int], sizes: Iterable[int]) -> tuple[dict[int, int], int]:
-    """Give whole hosts to leaves for their quotas: first those that a quota fills, then one for the rest of each.
+    """Assign whole hosts to leaves for their quotas: first hosts that a quota fills, then one host for each rest.
 
-    The hosts go to leaves in the order given, in inventory order; for the rest the leaf that lacks most comes first,
-    and takes the first that is large enough, else the first.
+    Leaves come in the order given, hosts in inventory order. For the rests, the leaf that lacks most comes first; it
+    gets the first host that is large enough, else the first host.
 
     quota : leaf → slots
     sizes : slots of the hosts, in inventory order
@@ -61,7 +61,7 @@ def house(quota: Mapping[int, int], sizes: Iterable[int]) -> tuple[dict[int, int
 
 
 def emptying_first(books: Books, leaf: int, order: list[int]) -> list[int]:
-    """Allocations of a leaf in such an order that hosts become free: fewest units first, those under notice gone.
+    """Allocations of a leaf, ordered to empty hosts: hosts with the fewest units first, without those under notice.
 
     order : as `victims` says, which decides on one host
     """

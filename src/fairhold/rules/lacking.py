@@ -52,7 +52,7 @@ def _spare(leaf: int, have: Holdings, out: Balance) -> int:
 
 
 def _take_lost(snapshot: Snapshot, have: Holdings, out: Balance, units: int) -> None:
-    """Lost units that nobody protected could give: from what leaves hold above their quota, noticed ones first."""
+    """Lost units that no protected leaf could give: from what leaves hold above their quota, noticed ones first."""
     for only_noticed in (True, False):
         for leaf in reversed(snapshot.rows.leaves):
             kept = max(have.quota[leaf], stranded_units(snapshot.books, leaf))
@@ -120,9 +120,9 @@ class _Lack:
         self.open[leaf] = spans
 
     def find_giver(self, start: int, end: int, leaf: int | None, number: int) -> int | None:
-        """Who gives a unit for the `number`-th missing one of a leaf (None: for a lost one); None: nobody may.
+        """The leaf that gives a unit for the `number`-th missing one of a leaf (None: a lost one); None: no leaf may.
 
-        One with units under notice before others, then the worst path.
+        Leaves with units under notice come first, then the worst path.
         """
         may_take_any = leaf is None or self.have.whole[leaf] + number - 1 < self.firm[leaf]
         if not may_take_any and not (leaf is not None and self.rows.has_worse[leaf]):

@@ -30,8 +30,8 @@ def share_leftover(
     """Hand idle slots to the leaves whose waiting requests were submitted first, in place; ties go in path order.
 
     At parent level first branch by branch, deepest first, up to the branch's planned share; then to all. While a leaf
-    misses some that it could be given and cannot use, as a gang needs more at once, nobody gets more than its quota:
-    it would be taken back at once.
+    could be given missing units but cannot use them, because a gang needs more at once, no leaf gets more than its
+    quota: the units would be reclaimed at once.
 
     wanted  : (rows,) what a leaf can use
     granted : (rows,) units granted so far

@@ -67,17 +67,17 @@ def divide_by_lists(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def _needs_of_first(rows: Rows, need: array[int]) -> array[int]:
-    """(rows,) need of all but those who only get what others leave (R-BUDGET-3)."""
+    """(rows,) need; 0 for consumers that only get what others leave (R-BUDGET-3)."""
     if not rows.spent:
         return need
     return array("q", (0 if last else units for last, units in zip(rows.controls.comes_after, need, strict=True)))
 
 
 def _serve_last(snapshot: Snapshot, draft: CycleContext, owning: Owning, offer: array[int], left: int) -> array[int]:
-    """Who only gets what others leave uses what they have left of its own, then borrows (R-BUDGET-3).
+    """Serve leaves that only get what others leave: the rest of their own slots, then borrowed ones (R-BUDGET-3).
 
-    offer : (rows,) slots of each that nobody has borrowed, lowered; left : slots of the group that are left
-    Returns (rows,) the slots of their own that they use: they take none of them back.
+    offer : (rows,) slots of each that are not borrowed, lowered; left : slots of the group that are left
+    Returns (rows,) their own slots that they use: they do not reclaim any.
     """
     rows, quota, compiled = snapshot.rows, draft.quota, snapshot.compiled
     rest, more = zeros(len(rows)), zeros(len(rows.lists.borrower))

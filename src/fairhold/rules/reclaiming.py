@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def reclaim(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Decide for every leaf how many units are to go, and tell their holders (R-RECLAIM-1 to R-RECLAIM-5)."""
+    """Decide how many units every leaf gives, and give notice to them (R-RECLAIM-1 to R-RECLAIM-5)."""
     have = holdings(snapshot, draft)
     if is_quiet(snapshot, draft, have) or is_as_before(snapshot, draft, have):
         return
@@ -32,21 +32,21 @@ def reclaim(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def weigh(snapshot: Snapshot, draft: CycleContext, have: Holdings | None = None) -> None:
-    """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
+    """Compute what every consumer misses, can give, must give and gives, also if nothing moves; chooses no units."""
     have = holdings(snapshot, draft) if have is None else have
     keep_for_themselves(snapshot, draft, have)
     _divide(snapshot, draft, have, -1)
 
 
 def keep_for_themselves(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> None:
-    """What is not taken for others, and who is protected; where a limit lifts that is seen in `kernels.reclaim`."""
+    """Find the units that are not reclaimed for others, and protected leaves; `kernels.reclaim` handles limits."""
     have.keep[:] = keep_own(snapshot, draft)
     keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
 
 
 def keep_below_limits(snapshot: Snapshot, draft: CycleContext) -> Holdings:
-    """Who holds what, with nothing kept where a limit leaves nothing kept (R-RECLAIM-2)."""
+    """The holdings, with nothing kept where a limit allows nothing to be kept (R-RECLAIM-2)."""
     rows, have = snapshot.rows, holdings(snapshot, draft)
     keep_for_themselves(snapshot, draft, have)
     scratch = Balance(*(zeros(len(rows)) for _ in Balance._fields))
@@ -55,14 +55,14 @@ def keep_below_limits(snapshot: Snapshot, draft: CycleContext) -> Holdings:
 
 
 def is_quiet(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> bool:
-    """Whether nothing can have to move: a look is enough."""
+    """Quick check that no unit has to be reclaimed."""
     columns = (have.entitled, have.reserve, have.limit, have.whole, have.noticed)
     is_calm = is_at_rest.run(snapshot.compiled, snapshot.rows.tree, *columns)
     return is_calm and not snapshot.lost and not draft.switched[0]
 
 
 def holdings(snapshot: Snapshot, draft: CycleContext) -> Holdings:
-    """Who holds what beside what he is entitled to."""
+    """What every consumer holds and is entitled to."""
     whole = array("q", map(add, draft.held, draft.inside)) if draft.inside[0] else draft.held[:]
     return Holdings(
         quota=draft.quota,
@@ -79,7 +79,7 @@ def holdings(snapshot: Snapshot, draft: CycleContext) -> Holdings:
 
 
 def _reserves(snapshot: Snapshot, draft: CycleContext) -> array[int]:
-    """Reserves for which is reclaimed: under `ownership` not for what a branch reserves itself (R-OWN-2)."""
+    """Reserves that are reclaimed for; under `ownership` without what a branch reserves itself (R-OWN-2)."""
     rows, reserve = snapshot.rows, draft.needs.reserve
     if draft.waived[0]:  # what leaves below do not take back yet, nobody above takes back for them (R-CONTROL-2)
         reserve = array("q", map(sub, reserve, draft.waived))
@@ -106,7 +106,7 @@ def _divide(snapshot: Snapshot, draft: CycleContext, have: Holdings, asked: int)
 
 
 def keep_own(snapshot: Snapshot, draft: CycleContext) -> array[int]:
-    """What is not taken for others: the quota; with `disable_reclaim_own` at least what was owned (R-KEEP-1).
+    """Units not reclaimed for others: the quota; with `disable_reclaim_own` at least the owned slots (R-KEEP-1).
 
     Holds at every level for a node whose owned was scaled down; the seed's own words: uses 12, quota 9, owned 10 at 90
     of 100 slots, so 2 are reclaimed (S1.63).
@@ -125,7 +125,7 @@ def keep_own(snapshot: Snapshot, draft: CycleContext) -> array[int]:
 
 
 def keep_spared(snapshot: Snapshot, have: Holdings) -> None:
-    """What stands on closed hosts, or has not run long enough, is not taken for others; notices in force there stay."""
+    """Units on closed hosts, or too young ones, are not reclaimed for others; notices in force there stay."""
     books = snapshot.books
     if books.hosts.closed or snapshot.rows.spares_young:
         for leaf in snapshot.leaves_where_more(have.held, have.keep):
@@ -136,10 +136,10 @@ def keep_spared(snapshot: Snapshot, have: Holdings) -> None:
 def protect_rounded(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     """Leaves above their quota that hold no more, at every level, than rounding could give them (R-PROTECT-1).
 
-    Where all leaves share as one list (R-SHARE-9), or own exactly, only the leaf counts. Only rounding makes the
-    difference, and a host that joins shall not stop work of equal rank. Every level moves the number by less than two
-    units from what the quota of its parent would give, and passes on at most what moved the parent: who holds more
-    above its quota than that is not protected.
+    Where all leaves share as one list (R-SHARE-9), or own exactly, only the leaf counts. The reason: a host that joins
+    must not stop work of equal rank because of rounding alone. Every level moves the number by less than two units from
+    what its parent's quota would give, and passes on at most the parent's move. A leaf that holds more than that above
+    its quota is not protected.
     """
     rows, held, quota, need = snapshot.rows, draft.held, draft.quota, draft.needs.need
     within: dict[int, bool] = {0: True}

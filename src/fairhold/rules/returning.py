@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def reclaim_for_owners(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Decide for every leaf how many units are to go, and tell their holders."""
+    """Decide how many units every leaf gives, and give notice to them."""
     have = holdings(snapshot, draft)
     if is_quiet(snapshot, draft, have):
         return
@@ -27,7 +27,7 @@ def reclaim_for_owners(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def weigh_owners(snapshot: Snapshot, draft: CycleContext, have: Holdings | None = None) -> None:
-    """What everybody misses, can give, must give and gives, before units are chosen."""
+    """Compute what every consumer misses, can give, must give and gives, before units are chosen."""
     have = holdings(snapshot, draft) if have is None else have
     _keep_for_themselves(snapshot, draft, have)
     draft.keep, draft.protected = have.keep, have.protected
@@ -35,7 +35,7 @@ def weigh_owners(snapshot: Snapshot, draft: CycleContext, have: Holdings | None 
 
 
 def keep_of_owners(snapshot: Snapshot, draft: CycleContext) -> Holdings:
-    """Who holds what, with nothing kept where a limit leaves nothing kept (R-RECLAIM-2)."""
+    """The holdings, with nothing kept where a limit allows nothing to be kept (R-RECLAIM-2)."""
     have = holdings(snapshot, draft)
     _keep_for_themselves(snapshot, draft, have)
     scratch = _Return(snapshot, draft, have, Balance(*(zeros(len(snapshot.rows)) for _ in Balance._fields)))
@@ -134,7 +134,7 @@ class _Return:
         return units - left
 
     def spare_in_path_order(self, units: int) -> None:
-        """More is under notice than is missing: less again in path order, down to what is above a limit (R-OWN-5)."""
+        """If more is under notice than is missing, reduce it in path order, down to what is above a limit (R-OWN-5)."""
         out, parent = self.out, self.rows.tree.parent
         self.add_up()
         for leaf in self.rows.leaves:
@@ -149,7 +149,7 @@ class _Return:
             units -= max(0, less)
 
     def take(self, units: int) -> None:
-        """What goes already counts for missing leaves in path order; lenders take back, then the worst path gives."""
+        """Count noticed units for missing leaves in path order; then lenders reclaim, then the worst path gives."""
         out, rows = self.out, self.rows
         going = sum(out.gives[leaf] for leaf in rows.leaves)
         missing: dict[int, int] = {}

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 def serve_leaf(books: Books, leaf: int, units: int, places: Places, hold: Hold | None = None) -> list[Grant]:
     """Give a leaf's units to its requests: by priority, high first; then users in turn; then submitted, id (R-GRANT-3).
 
-    In turn: the user whose requests hold the fewest units of the leaf is next, the earlier request where two hold
-    equally many. Within `fifo`, and where there is one user, only submitted and id count.
+    In turn: next is the user whose requests hold the fewest units of the leaf; of equal users, the one with the earlier
+    request. With `fifo`, or with one user, only submitted and id count.
 
-    A gang below its minimum takes all that it misses to the minimum at once, or the next request is asked. Units that
-    are kept for a request are others' only as far as it does not take them itself. No user comes to hold more than the
-    leaf's user limit (R-USER-1).
+    A gang below its minimum takes all units to its minimum at once, or none, and the next request is served. Others get
+    units kept for a request only if it does not take them itself. No user gets more than the leaf's user limit
+    (R-USER-1).
 
-    hold : the gangs that come first among those of their priority, and what is held for one that cannot start; when
-        all others had their turn, who may use that has one (R-HOLD-2)
+    hold : the gangs that come first within their priority, and what is held for one that cannot start; after all
+        others, requests that may use the held units are served (R-HOLD-2)
     """
     queues = books.requests.lines.of.get(leaf)
     if not queues or not units:
@@ -115,7 +115,7 @@ class Served:
         return self._wanted(row) == 0
 
     def room(self, row: int) -> int:
-        """Units that the user of a request may still be given here, as far as his limit goes."""
+        """Units that the user of a request may still be given in this leaf, by the user limit."""
         if not self._is_limited:
             return UNLIMITED
         user = self._requests.user[row]
@@ -124,13 +124,13 @@ class Served:
         return self._room[user]
 
     def take_room(self, row: int, units: int) -> None:
-        """So much of the room of the user of a request is another's no more."""
+        """Take units off the room of the user of a request."""
         if self.room(row) < UNLIMITED:
             self._room[self._requests.user[row]] -= units
             self._keep_within(row)
 
     def _keep_within(self, row: int) -> None:
-        """What is kept for requests of the user of one is others' as far as it is beyond his room."""
+        """Free units kept for requests of this user that are beyond his user limit."""
         user, left = self._requests.user[row], self.room(row)
         for other, kept in self._reserved.items():
             if self._requests.user[other] == user:

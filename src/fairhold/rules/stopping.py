@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def take_units(snapshot: Snapshot, draft: CycleContext, bound: array[int], divide: Callable[[], None]) -> None:
-    """Turn what every leaf gives into notices, with no gang stopped that others make needless.
+    """Turn what every leaf gives into notices, without stopping a gang that other units make unnecessary.
 
-    What a gang that stops gives is what its leaf must give from then on, and of the same total others give less; one
-    leaf after another, those first of which a gang is under notice as a whole, beyond what the leaf can give. The last
-    of them may so give enough for a gang of an earlier one: in path order each is asked anew, with what the others must
-    give, and all give what they then do where these are fewer units; where what it gives is under notice already, only
-    if nobody else is told for it (R-VICTIM-3).
+    If a gang stops as a whole, its leaf must give all its units; the total stays the same, so others give less. This is
+    done leaf by leaf, first those with a gang that is under notice as a whole, beyond what the leaf can give. A later
+    leaf may then give enough to make a gang of an earlier one unnecessary. So in path order each such leaf is tried
+    again without its own gang; the result is used if it takes fewer units. If the units of the gang are under notice
+    already, it is used only if no other leaf gets new notices for them (R-VICTIM-3).
 
-    bound  : (rows,) units of a leaf that go in any case; raised here for gangs
-    divide : what every leaf gives, of that, into the draft
+    bound  : (rows,) units of a leaf that are reclaimed in any case; raised here for gangs
+    divide : divides the units to give over the leaves by `bound`, into the draft
     """
     leaves, noticed, before = snapshot.rows.leaves, snapshot.noticed, bound[:]
     stopping = stopping_beyond(snapshot, draft)
@@ -53,7 +53,7 @@ def take_units(snapshot: Snapshot, draft: CycleContext, bound: array[int], divid
 
 
 def _agree(snapshot: Snapshot, draft: CycleContext, bound: array[int], divide: Callable[[], None]) -> Units:
-    """Raise what leaves must give until no gang gives more than its leaf was asked."""
+    """Raise what leaves must give until no stopping gang gives more than its leaf has to."""
     while (chosen := choose_units(snapshot, draft)).beyond:
         leaf, units = chosen.beyond
         bound[leaf] = max(bound[leaf], units)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def give_up_at_a_switch(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Units of every leaf that go because another policy holds for it, or for who has lent them (R-SWITCH-1).
+    """Units of every leaf that are reclaimed because its policy, or that of its lender, has changed (R-SWITCH-1).
 
-    Units under notice before count, and can no longer be withdrawn. Who may only borrow for now owns as ever here: a
-    budget that is used up stops nothing by itself.
+    Units already under notice count, and can no longer be withdrawn. A leaf that may only borrow because of its budget
+    counts with its owned slots: a used-up budget alone stops no unit.
     """
     books, rows = snapshot.books, snapshot.rows
     if not books.before:
@@ -54,7 +54,7 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def _pins(snapshot: Snapshot, leaf: int, units: int) -> Iterator[Withdrawal]:
-    """Notices that count for the switch, earliest deadline first, as far as those of a switch do not suffice."""
+    """Further notices to count for the switch, earliest deadline first, where pinned ones are not enough."""
     books = snapshot.books
     notices = books.notices
     mine = [

@@ -46,8 +46,8 @@ class Units(NamedTuple):
 def choose_units(snapshot: Snapshot, draft: CycleContext) -> Units:
     """Find new and withdrawn notices for what every leaf gives: the difference to those in force (R-NOTICE-1).
 
-    Of leaves that give more than they were asked the first in path order is told, those before others that must give in
-    any case, as what they give is then not asked of others.
+    If leaves give more than they have to, `beyond` is the first in path order; leaves that must give in any case come
+    before others, because what they give more is not needed from others.
     """
     books, gives, noticed = snapshot.books, draft.balance.gives, snapshot.noticed
     withdrawals: list[Withdrawal] = []
@@ -79,14 +79,14 @@ def choose_units(snapshot: Snapshot, draft: CycleContext) -> Units:
 
 
 def tell(snapshot: Snapshot, draft: CycleContext, units: Units) -> None:
-    """Book what was chosen in the decision, as far as it is not held back."""
+    """Put the chosen units into the decision, except those left for later cycles."""
     withdrawals = units.withdrawals
     notices = _pair(snapshot, draft, hold_back(snapshot, draft, units.victims, withdrawals), withdrawals)
     draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
 
 
 def stopping_beyond(snapshot: Snapshot, draft: CycleContext) -> dict[int, int]:
-    """Leaf → units that stay under notice as a gang stops with them, where these are more than it is to keep less."""
+    """Leaf → units that stay under notice because a gang stops with them, if more than the leaf has to give."""
     books, noticed, must = snapshot.books, snapshot.noticed, draft.balance.must
     stay = {pin.notice: pin.units for pin in draft.decision.pins}
     found: dict[int, int] = {}
@@ -100,7 +100,7 @@ def stopping_beyond(snapshot: Snapshot, draft: CycleContext) -> dict[int, int]:
 
 
 def _must_give(snapshot: Snapshot, draft: CycleContext, row: int) -> bool:
-    """Whether a leaf, or a branch above it, must give units though nobody misses them."""
+    """Whether a leaf, or an ancestor, must give units even if no other leaf misses them."""
     while row > 0 and draft.balance.must[row] == 0:
         row = snapshot.rows.tree.parent[row]
     return row > 0
@@ -109,7 +109,7 @@ def _must_give(snapshot: Snapshot, draft: CycleContext, row: int) -> bool:
 def _pair(
     snapshot: Snapshot, draft: CycleContext, victims: Mapping[int, Chosen], withdrawals: list[Withdrawal]
 ) -> Iterator[NoticeGiven]:
-    """The new notices, each on its way to a leaf with a deficit, in path order (R-FOR-1; informs only)."""
+    """The new notices, each assigned to a leaf with a deficit, in path order (R-FOR-1; for information only)."""
     rows = snapshot.rows
     takers = deque(_takers(snapshot, draft, withdrawals))
     for leaf, chosen in victims.items():
@@ -134,7 +134,7 @@ def _pair(
 
 
 def _takers(snapshot: Snapshot, draft: CycleContext, withdrawals: list[Withdrawal]) -> Iterator[tuple[int, int]]:
-    """Missing leaves in path order with what they miss and nothing is on its way for yet."""
+    """Leaves with missing units, in path order, with those for which no notice is assigned yet."""
     books, notices = snapshot.books, snapshot.books.notices
     coming: dict[int, int] = {}
     for mine in books.notices.by_allocation.values():
@@ -238,10 +238,10 @@ def choose_victims(  # noqa: PLR0917 - what choosing knows
 
 
 def _first_ones(books: Books, leaf: int, units: int) -> Chosen:
-    """The first units in the order of `victims`, of a leaf without gangs where nothing else says which.
+    """The first units in the order of `victims`, for a leaf without gangs and without other constraints.
 
-    Each request that runs on gives a unit at least. So as many requests as units are wanted are enough, those first in
-    the order, with all of equal age; a leaf may have many more.
+    Each running request gives at least one unit. So the first `units` requests in the order are enough, with all of
+    equal age; a leaf may have many more.
     """
     requests, allocations = books.requests, books.allocations
     held, noticed, submitted = requests.held, requests.noticed, requests.submitted
@@ -262,7 +262,7 @@ def _first_ones(books: Books, leaf: int, units: int) -> Chosen:
 
 
 def stranded(books: Books, leaf: int) -> set[int]:
-    """Allocations of a leaf on closed hosts, and all of a gang that has one there: given back, they help nobody."""
+    """Allocations of a leaf on closed hosts, and all of a gang with one there: no other leaf could use their units."""
     allocations, found = books.allocations, set[int]()
     for request in books.requests.holders.get(leaf, ()):
         mine = allocations.by_request.get(request, ())
@@ -279,7 +279,7 @@ def stranded_units(books: Books, leaf: int) -> int:
 
 
 def _open_ones(books: Books, leaf: int, rows: list[int], units: int) -> list[int]:
-    """Those that are not stranded, where they suffice; a limit is kept on closed hosts too."""
+    """The allocations that are not stranded, if these are enough; a limit is enforced on closed hosts too."""
     allocations, left = books.allocations, stranded(books, leaf)
     found = [row for row in rows if row not in left]
     enough = sum(allocations.units[row] - allocations.noticed[row] for row in found) >= units

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def await_ends(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Leaves that miss few units, or have not missed them for long, take none back in this cycle.
+    """Leaves that miss few units, or have not missed them for long, do not reclaim in this cycle.
 
-    What they miss then counts as theirs already, for them and the branches above; once a leaf takes units back, it does
-    so until it misses none.
+    Their missing units then count as held, for them and their ancestors. Once a leaf reclaims, it does so until it
+    misses none.
     """
     rows, before = snapshot.rows, snapshot.books.shortages
     if not (before or any(entry.settings.dead_zone or entry.settings.await_ends for entry in rows.entries)):
