@@ -1,1 +1,1 @@
-"""Queues deserve amounts, and what is left is divided fairly."""
+"""The policy `fair_share`: queues deserve amounts, and the rest is divided fairly."""

@@ -1,1 +1,1 @@
-"""What is owned, and what is shared beside it."""
+"""The policy `hybrid`: owned and shared slots together."""

@@ -1,1 +1,1 @@
-"""Hosts and parts of them are owned and shared in pools."""
+"""The policy `multidimensional`: hosts and parts of hosts are owned and shared in pools."""

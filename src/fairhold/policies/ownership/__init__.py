@@ -1,1 +1,1 @@
-"""Everybody owns exactly."""
+"""The policy `ownership`: each consumer owns an exact number of slots."""

@@ -1,4 +1,4 @@
-"""`ownership`: each owns an exact number, and lends to whom it names (SPEC §4); alone, and beside `hybrid`."""
+"""`ownership`: consumers own exact numbers of slots and lend by lists (SPEC §4); alone, or beside `hybrid`."""
 
 from fairhold.model.policy import Policy
 from fairhold.model.setting import Kind, Setting

@@ -1,1 +1,1 @@
-"""All is shared by ratio."""
+"""The policy `share_ratio`: all slots are shared by ratio."""

@@ -1,1 +1,1 @@
-"""The rules of `multidimensional`: parcels and pools, the two sweeps, reclaim, and who owns which hosts (SPEC §6)."""
+"""The rules of `multidimensional`: parcels and pools, the two sweeps, reclaim, ownership of hosts (SPEC §6)."""

@@ -1,6 +1,6 @@
-"""Who owns which hosts, adjusted step by step with the least movement (SPEC §6.7, S2.16-30, R-ADJUST-0 to R-ADJUST-3).
+"""Adjusts the owners of hosts step by step with the least movement (SPEC §6.7, S2.16-30, R-ADJUST-0 to R-ADJUST-3).
 
-Top level first, then inside what each parent owns.
+The top level comes first, then the children inside what each parent owns.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Level(Holdings):
-    """The children of one consumer, and what they divide: who lets go, and who takes."""
+    """The children of one consumer and the hosts that they divide: steps that release and take hosts."""
 
     def release_unused(self, is_busy: Callable[[int, Machine], bool]) -> None:
-        """What nobody's units stand on goes to the public pool, and is remembered (R-ADJUST-1)."""
+        """Release owned hosts without units to the public pool, and remember their owners (R-ADJUST-1)."""
         for key, holding in self.holds.items():
             for host in list(holding):
                 if not is_busy(key.row, host):
@@ -29,7 +29,7 @@ class Level(Holdings):
                     self.formerly[key.row][host] = None
 
     def trim(self) -> None:
-        """Who has more than its target gives up least workload first, worst preference, last in inventory (R-ADJUST-2).
+        """Reduce what is above a target: least workload first, worst preference, last in inventory (R-ADJUST-2).
 
         Entries of a row that may stand for one another are one target.
         """
@@ -83,7 +83,7 @@ class Level(Holdings):
             have = add(others, keep)
 
     def give_short(self) -> None:
-        """Whoever is short takes: of its hosts, formerly its own, public, of worse ranks, parts (R-ADJUST-3)."""
+        """Consumers below target take: rest of own hosts, formerly own, public, worse ranks', parts (R-ADJUST-3)."""
         turns = sorted(self.holds, key=self._turn)
         for key in turns:
             entry = key.entry
@@ -161,7 +161,7 @@ class Level(Holdings):
         return sorted(found, key=lambda each: (-rank[each], self._place[each])) if found else found
 
     def _take_host(self, key: Target, host: Machine) -> None:
-        """Take of a host all that no rank as good has: what is public and what worse ranks own."""
+        """Take the part of a host that is public or owned by worse ranks."""
         for each in self._worse(key, host):
             self._drop(each, host)
         if any(self.left[host]):

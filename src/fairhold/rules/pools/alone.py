@@ -1,4 +1,4 @@
-"""Hosts that one leaf has alone, where the packing is `exclusive` (R-HOSTS-3)."""
+"""Hosts used by one leaf at a time: packing `exclusive` (R-HOSTS-3)."""
 
 from __future__ import annotations
 

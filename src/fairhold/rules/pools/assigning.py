@@ -1,4 +1,4 @@
-"""The assignment loop: idle resource of a pool goes out unit by unit (SPEC §6.5, S0.40-47, R-TURN-1)."""
+"""The assignment loop: grants idle resources of a pool unit by unit (SPEC §6.5, S0.40-47, R-TURN-1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list[Unit]:
-    """Give away what is idle in a pool; units in the order of placing.
+    """Grant what is idle in a pool; returns units in the order of placing.
 
     waits : units that a request still wants of this pool
     """
@@ -78,7 +78,7 @@ def _place_all(line: list[_Want], placing: Placing) -> list[Unit]:
 
 @dataclass(slots=True)
 class _Want:
-    """A request, and how many units it still wants of what is given away; in a line the first stands last."""
+    """A request and the units that it still wants of the pool; in a line the first request is the last element."""
 
     asked: PendingRequest
     units: int

@@ -1,4 +1,4 @@
-"""On which parcels the units of a state stand (SPEC §6.1, §6.7.4, R-POOL-2, R-ADJUST-4)."""
+"""Books the units of a state on parcels (SPEC §6.1, §6.7.4, R-POOL-2, R-ADJUST-4)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ KnownPools = dict[tuple[int, int, int], int]
 
 
 def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind], pools: KnownPools) -> None:
-    """Book all units of a host: first those that find again what they stood on, then as R-POOL-2 says.
+    """Book all units of a host: first units whose earlier parcels are still there, then by R-POOL-2.
 
-    Of the others first those of owners, then those without stated lenders. What is left of that on which one stood is
-    its place before anything else: so nobody's parcel is idle only because a part of the unit had to go elsewhere.
+    Of the others, units of owners come first, then those without stated lenders. A unit first uses what is left of its
+    earlier parcels, so that no parcel becomes idle only because a part of the unit had to go elsewhere.
 
     pools : what is known of pools, added to
     """
@@ -91,7 +91,7 @@ def _all_on_one(terms: Terms, host: Machine) -> Parcel | None:
 
 
 def _book_again(terms: Terms, unit: Unit, lenders: tuple[int, ...], parts: Parts) -> bool:
-    """Book a unit on just what it stood on, where the state says it and it is there; whether it is."""
+    """Book a unit on exactly its earlier parcels, if the state names them and they are there; whether it was booked."""
     found = _left_of(unit, lenders, parts)
     if found and total(found.values(), terms.dimensions) != unit.asked.unit:
         return False

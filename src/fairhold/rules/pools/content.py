@@ -1,4 +1,4 @@
-"""What a pool has on a host, who may use which of it, and what it holds when it is free (R-POOL-1 to R-POOL-3)."""
+"""The content of a pool on a host: which leaves may use it, and the capacity when it is free (R-POOL-1 to R-POOL-3)."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def grace_of(terms: Terms, unit: Unit) -> int:
 
 
 def deadline_of(books: PoolBooks, unit: Unit) -> int:
-    """By when a unit goes that is told now: after its grace, no later than a notice said that this cycle withdrew."""
+    """The deadline of a notice given now: after the grace, not later than that of a notice withdrawn in this cycle."""
     deadline, before = books.now + grace_of(books.terms, unit), books.told_before.get(unit)
     return deadline if before is None else min(deadline, before.deadline)
 
 
 def may_use(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> bool:
-    """Whether a leaf lets go in time for a parcel that is in a pool."""
+    """Whether the grace of a leaf is short enough for a parcel that is in a pool."""
     return parcel.owner == leaf or terms.grace[leaf] <= bound_on(terms, parcel, leaf, pool)
 
 
@@ -117,7 +117,7 @@ def entries_of(books: PoolBooks, row: int) -> Iterable[Owning]:
 
 
 def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
-    """What stayed idle at one level goes up to the next, but for what is reserved there."""
+    """Lend what is still idle at one level to the next, except what is reserved there."""
     for parcel in parcels:
         if parcel.level == row and is_lent_to(parcel, above):
             parcel.level = above

@@ -1,4 +1,4 @@
-"""What consumers of a pool may want under their share limits (SPEC §6.4, R-LIMIT-2)."""
+"""Demand of the consumers of a pool, bounded by share limits (SPEC §6.4, R-LIMIT-2)."""
 
 from __future__ import annotations
 

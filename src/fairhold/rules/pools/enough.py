@@ -1,10 +1,9 @@
-"""Whether a gang could find all that it misses, were everybody to go who may (R-TAKE-4): if not, nobody is looked for.
+"""Whether a gang could get all missing units if all possible victims went (R-TAKE-4): if not, no search is made.
 
-It is a bound from above, and nothing is decided by it but that a search would be in vain. Units that come to a host
-stand on what is idle there for the taker and on what its victims free, so that no more of them fit than into both
-together. Victims are units that may go for it, and the rest of their gangs. In a pool nobody has to give before all
-that is idle is used up, so that these are of leaves that could give then, and no more of each than leaves it as much
-as the taker has in the end.
+It is an upper bound, used only to skip a search that must fail. Units on a host use what is idle there for the taker
+and what its victims free, so no more fit than into both together. Victims are units that may go for it, and the rest of
+their gangs. In a pool no leaf has to give before all idle amounts are used up. So victims belong to leaves that could
+give then, and each of these keeps at least as much as the taker has in the end.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class Uses(NamedTuple):
-    """What the leaf of a gang uses of a pool at least, in common parts.
+    """The least use of a pool by the leaf of a gang, in common parts.
 
-    first, later : when somebody has to give for the first time, and from then on
-    last         : when all of the gang is found
+    first, later : when another leaf has to give for the first time, and from then on
+    last         : when all units of the gang are found
     """
 
     first: int
@@ -115,7 +114,7 @@ def _uses(picker: Picker, asked: PendingRequest, pool: int, idle: dict[Machine, 
 
 
 def _givers(standing: Standing, asked: PendingRequest, uses: Uses) -> tuple[set[PendingRequest], Vector]:
-    """Requests that could give to a gang in a pool (R-TAKE-1), and what they free; none if nobody could at first."""
+    """Requests that could give to a gang in a pool (R-TAKE-1), with what they free; none if no leaf could at first."""
     going: set[PendingRequest] = set()
     parts: list[Vector] = []
     is_any = False

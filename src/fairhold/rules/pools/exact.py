@@ -1,4 +1,4 @@
-"""When ownership stays as it is, whatever stands where (R-ADJUST-1 to R-ADJUST-3)."""
+"""When owners of hosts stay the same, wherever units are placed (R-ADJUST-1 to R-ADJUST-3)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 def is_exact(level: Level) -> bool:
-    """Whether everybody has just what it is to have, no more and no less, and a host of it can be of one entry alone.
+    """Whether every consumer owns exactly its target, and each of its hosts can only belong to one entry.
 
-    Then the same is found again whatever stands where: nobody has too much; who releases something takes the same
-    first, as it was its own, and has all that it lacks with the last of it, so that it takes nothing of what others
-    release. Of hosts by name it is not asked.
+    Then adjusting gives the same owners again, wherever units are placed: no consumer has too much. One that releases
+    hosts takes the same ones back first, as they were its own, and then has its target, so that it takes nothing that
+    others release. Entries by host name are not checked.
     """
     if level.named or level.named_below:
         return False

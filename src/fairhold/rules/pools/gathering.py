@@ -1,7 +1,7 @@
-"""On which hosts a gang takes, unit after unit (R-TAKE-3, R-TAKE-4): as `picking`, with what stays the same remembered.
+"""Finds victims for a gang, unit by unit (R-TAKE-3, R-TAKE-4): like `picking`, with partial results kept.
 
-With every unit those who gave move back in the line of those who give. Who of a leaf would go on a host, and what that
-frees there, stays as it is until somebody goes there, or somebody of a gang that has units there.
+With every unit, leaves that gave move back in the order of givers. The victims of a leaf on a host, and what they free,
+stay the same until a unit there gets notice, or a unit of a gang that has units there.
 """
 
 from __future__ import annotations

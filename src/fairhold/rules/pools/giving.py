@@ -1,4 +1,4 @@
-"""Who may give to whom in a pool, by their quotas and usages as moved (SPEC §6.6, R-TAKE-1)."""
+"""Which leaves may give to which in a pool, by quotas and by usages after all moves (SPEC §6.6, R-TAKE-1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def givers(standing: Standing, asked: PendingRequest) -> tuple[frozenset[int], f
 
 
 def may_give(standing: Standing, taker: int, leaf: int) -> bool:
-    """Whether a leaf's unit may be taken for another leaf: who takes is below its quota, who gives above its own."""
+    """Whether a leaf's unit may be reclaimed for another: the taker is below its quota, the giver above its own."""
     mine, _ = siblings(standing.books.terms, taker, leaf)
     return standing.is_below(mine) and is_above_quota(standing, taker, leaf)
 

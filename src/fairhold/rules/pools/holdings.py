@@ -1,4 +1,4 @@
-"""What siblings are to own of their parent's hosts, and what each of their entries has of it (R-ADJUST-0, R-ADJUST-1).
+"""Targets and holdings of siblings on their parent's hosts, by entry (R-ADJUST-0, R-ADJUST-1).
 
 A holding is what a consumer and all below it own of a host.
 """
@@ -35,14 +35,14 @@ class Target:
 
 
 class Holdings:
-    """The children of one consumer, and what they divide.
+    """The children of one consumer, and the hosts that they divide.
 
     space  : host → what there is to own: the whole host, or what the parent owns of it
     chains : host → those that it is carved out of, with their entries, the parent first
     load   : host → place of its workload
     holds  : target → what it owns; entries: row → its targets
     left   : host → what none of the children owns
-    former : target → host → what it owned of it before, and nobody used; formerly: row → hosts of any of its targets
+    former : target → host → what it owned of it before without any unit on it; formerly: row → hosts of its targets
     """
 
     def __init__(

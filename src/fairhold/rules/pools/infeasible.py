@@ -1,4 +1,4 @@
-"""What cannot start on the hosts that are up, though all of them were empty, and why (R-POOL-3, R-GANG-2)."""
+"""Requests that could not start even if all hosts that are up were empty, and why (R-POOL-3, R-GANG-2)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def find_never(books: PoolBooks) -> None:
-    """Give every gang that can never start no room beside what it holds, so that it counts for nothing (R-GANG-2)."""
+    """Allow gangs that can never start no more units than they hold, so that they do not count as demand (R-GANG-2)."""
     known: dict[object, int] = {}
     waiting = [asked for asked in books.wanting if asked.min_count and _short(asked)]
     kinds = _kinds(books.hosts) if waiting else []
@@ -65,7 +65,7 @@ def _is_beyond_user(books: PoolBooks, asked: PendingRequest) -> bool:
 
 
 def _because(books: PoolBooks, asked: PendingRequest, kinds: Kinds, room: int) -> Never:
-    """What keeps a gang from starting: the first of hosts, limits and what it may use that is too little for it."""
+    """Why a gang cannot start: the first of hosts, limits and reach that is too small for it."""
     units = _short(asked)
     on_hosts = _on_hosts(asked, _that_will_do(asked, kinds))
     if on_hosts < units:

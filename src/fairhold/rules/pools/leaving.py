@@ -1,4 +1,4 @@
-"""What goes though nobody waits for it: above share limits, and on what is reserved (R-LIMIT-3, R-ADJUST-4)."""
+"""Units reclaimed without a taker: above share limits, and on reserved parcels (R-LIMIT-3, R-ADJUST-4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def keep_limits(taker: Taker) -> None:
-    """What is held above share limits goes, even if nobody waits (R-LIMIT-3)."""
+    """Reclaim what is held above share limits, even if no request waits (R-LIMIT-3)."""
     books, terms = taker.books, taker.books.terms
     for row in taker.limits.broken() if not books.restraint.is_still else ():
         while row in taker.limits.broken():
@@ -42,7 +42,7 @@ def keep_limits(taker: Taker) -> None:
 
 
 def give_up(taker: Taker, unit: Unit) -> None:
-    """A unit goes though nobody waits, with its whole gang where that falls below its minimum."""
+    """Reclaim a unit without a taker, with its whole gang if that falls below its minimum."""
     books = taker.books
     if unit.notice is not None or books.restraint.is_still or unit not in unit.asked.units:
         return

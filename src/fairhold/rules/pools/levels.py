@@ -1,4 +1,4 @@
-"""Who takes at which level: owners, private pools, and whoever is below its quota in a pool (R-TAKE-1, R-TAKE-2)."""
+"""Reclaim at each level: by owners, by private pools, and by consumers below their quota (R-TAKE-1, R-TAKE-2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _order = attrgetter("order")
 
 
 def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
-    """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
+    """An owner with demand again reclaims its parcels, best preference first (R-TAKE-2)."""
     open_ = [asked for asked in taker.books.by_leaf[leaf] if asked.count > len(asked.units)]
     line = sorted((asked for asked in open_ if taker.wants(asked)), key=_order)
     if not line:
@@ -48,9 +48,9 @@ def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
 
 
 def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
-    """A private pool takes back what it lent up, best preference of its owner first (R-TAKE-2).
+    """A private pool reclaims what it lent up, best preference of its owner first (R-TAKE-2).
 
-    Where there are several, what needs parcels of more than one of them comes last.
+    With several preferences, units that need parcels of more than one of them come last.
 
     of : whether what is owned by an entry of the pool's owner is taken back now
     """
@@ -98,7 +98,7 @@ def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
 
 
 def divided(taker: Taker, pool: int) -> Standing:
-    """How a pool is used as moved, with what everybody who shares it is entitled to."""
+    """The usages of a pool after all moves, with demands and quotas of its consumers."""
     standing = taker.standing(pool)
     reservations, members = taker.reservations, standing.members
     waits = {a: max(0, a.waiting - reservations.units(a)) for a in members if a.count > len(a.units)}
@@ -110,7 +110,7 @@ def divided(taker: Taker, pool: int) -> Standing:
 
 
 def compare(taker: Taker, pool: int) -> None:
-    """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
+    """Consumers below their quota in a pool reclaim from consumers above theirs (R-TAKE-1)."""
     books, terms = taker.books, taker.books.terms
     standing = divided(taker, pool)
     public_grace = within(terms.settings.public_pool_grace)

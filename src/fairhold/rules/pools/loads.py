@@ -1,4 +1,4 @@
-"""How busy hosts are, and which of many is the least busy one (S2.21, R-PLACE-2)."""
+"""Workloads of hosts, and a fast search for the least busy host (S2.21, R-PLACE-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By which rule a unit was told to go (SPEC §6.5 to §6.7)."""
+"""The rule behind a notice (SPEC §6.5 to §6.7)."""
 
 from __future__ import annotations
 

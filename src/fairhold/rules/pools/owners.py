@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Before:
-    """What consumers owned before, and where units stood.
+    """What consumers owned before, and which of it was in use.
 
-    owned : host → row → amounts, of it and all below it
-    parts : host → row → what of that its entries had, where it has several
-    busy  : (row, host) of what somebody's units stand on; lent: of what units of others stand on
+    owned : host → row → amounts of it and its descendants
+    parts : host → row → amounts by entry, where it has several entries
+    busy  : (row, host) with any units on it; lent: with units of others on it
     """
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class Before:
 
 
 def adjust(books: PoolBooks, before: Before, steps: Vector, *, keeps: bool = False) -> None:
-    """Work out who owns what now, and divide every host into parcels.
+    """Compute the owners, and divide every host into parcels.
 
-    keeps : everybody owns what it did before (R-ADJUST-5)
+    keeps : owners stay the same as before (R-ADJUST-5)
     """
     books.hosts_of, books.own_entries = {}, []
     if not books.terms.own:  # nobody owns anything

@@ -1,4 +1,4 @@
-"""On which host units are taken back, and whose (SPEC §6.6, R-TAKE-1, R-TAKE-3, R-VICTIM-2)."""
+"""Chooses the host and the units to reclaim for a request (SPEC §6.6, R-TAKE-1, R-TAKE-3, R-VICTIM-2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a request may take.
+    """Where a request may reclaim.
 
     pool     : in which it will stand, or OWN
     parcels  : of a host that it may use, in booking order
@@ -55,7 +55,7 @@ class Pick:
 
 
 class _Turn:
-    """Somebody's turn to give: units that go together, and why it was theirs.
+    """The next units to give: they go together; and why it was their turn.
 
     freed : what they have of what the taker may use on the host
     """
@@ -68,9 +68,9 @@ class _Turn:
 
 
 class Picker:
-    """Finds who gives to a request, as pools are used when all that is on its way has moved.
+    """Finds victims for a request, with usages of pools after all units on their way have moved.
 
-    standings : pool → how it is used, of those that somebody asked for
+    standings : pool → its usages, for pools that were asked for
     """
 
     def __init__(self, books: PoolBooks, reservations: Reservations) -> None:
@@ -96,11 +96,11 @@ class Picker:
         full: Collection[int] = (),
         allows: Callable[[Pick], bool] | None = None,
     ) -> Pick | None:
-        """The host on which those give that are most over-used (R-TAKE-3).
+        """The host whose victims belong to the most over-used leaves (R-TAKE-3).
 
-        is_gang : whether it may be one on which nobody has to give, as what is idle does for one unit of a gang
-        full    : rows that one unit more would bring above a share limit: somebody below each has to give
-        allows  : whether share limits allow what would go, where there are any; None = they do
+        is_gang : whether the host may need no victims, because idle space is enough for one unit of a gang
+        full    : rows that one unit more would bring above a share limit: a leaf below each has to give
+        allows  : whether share limits allow the victims, where there are limits; None = they do
         """
         leaves, alone = self._givers(asked, source)
         if not is_gang and alone is not None and not alone:
@@ -203,7 +203,7 @@ class Picker:
 
 
 class Search:
-    """A search for who gives to one request; until it ends, nothing moves but what it picks itself.
+    """A search for victims for one request; while it runs, nothing moves except what it picks.
 
     leaves, alone : leaves that may give to it, and requests of which a unit may go alone; None = all
     """
@@ -260,7 +260,7 @@ class Search:
         return len(terms.above[unit.pool]), over_use(terms, self.picker.standing(unit.pool), unit.asked.leaf)
 
     def pick(self, host: Machine, able: list[Unit]) -> Pick | None:
-        """Whose units go on a host so that one unit of the request fits; None = it cannot."""
+        """The victims on a host that make room for one unit of the request; None = there is no such choice."""
         asked, source, dimensions = self.asked, self.source, self.books.terms.dimensions
         parcels = source.parcels(host)
         whole = parcels[0].amounts if len(parcels) == 1 else total((each.amounts for each in parcels), dimensions)
@@ -294,7 +294,7 @@ class Search:
         return Pick(host, victims, [turn.over for turn in picked], broken, [turn.key for turn in picked])
 
     def _next(self, able: list[Unit], gone: set[Unit]) -> _Turn | None:
-        """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
+        """The next victims: the outermost pool first, in it the most over-used leaf, then by order inside the leaf."""
         terms = self.books.terms
         best: Unit | None = None
         first: tuple[object, ...] = ()

@@ -1,4 +1,4 @@
-"""On which host a unit goes, and gangs that go whole or not at all (SPEC §6.5, R-POOL-2, R-PLACE-2)."""
+"""Chooses the host of a unit; gangs are placed whole or not at all (SPEC §6.5, R-POOL-2, R-PLACE-2)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class _Kind:
-    """Requests that fit on the same hosts, and how far along these they are.
+    """Requests that fit on the same hosts, and how far the search through these hosts is.
 
-    at         : place among the hosts that are able of the first that is still to be tried
-    host, parcels : where the one before it went, None = nowhere yet
-    parcels_of : place of a host → its parcels that may be used, as far as anybody looked
-    too_many   : units for which there was no room at once: there will not be any, as idle space only shrinks
+    at         : place of the next host to try, among the hosts that could have room
+    host, parcels : where the last unit was placed, None = nowhere yet
+    parcels_of : place of a host → its parcels that may be used, for hosts looked at
+    too_many   : number of units that found no room together; it stays so, as idle space only shrinks
     """
 
     __slots__ = ("at", "host", "parcels", "parcels_of", "too_many")

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class Standing:
-    """How a pool is used.
+    """The usages of a pool.
 
     content : what the pool has on all hosts
     size   : request → what one unit of it counts, in common parts; 0 where none fits
     whole  : common parts that are a usage of 1
-    usage  : row → what its units in the pool count, those under notice with their holder
-    moved  : row → the same as moved: what is under notice is gone, what is on its way is there
+    usage  : row → usage by its units in the pool; units under notice count for their holder
+    moved  : row → the same after all moves: without units under notice, with units on their way
     held   : request → units that it has in the pool; holders: leaf → its requests that have any
     waiting : request → units that count as waiting in it
     is_divided : whether demands and quotas have been worked out
@@ -193,7 +193,7 @@ class Standing:
         return found
 
     def _divide(self, row: int, found: dict[int, Part]) -> None:
-        """Share priorities from high to low; inside one by ratio, nobody beyond its demand."""
+        """Share priorities from high to low; inside one by ratio, no consumer beyond its demand."""
         terms, left = self.books.terms, found[row]
         children = terms.tree.children[row]
         for priority in sorted({terms.priority[child] for child in children}, reverse=True):

@@ -1,4 +1,4 @@
-"""Parcels of a host that a request can reach, in which pool they are, and what of them is held for it (R-HELD-1)."""
+"""Parcels of a host that a request can use, their pools, and the amounts held for it (R-HELD-1)."""
 
 from __future__ import annotations
 

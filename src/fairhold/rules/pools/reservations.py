@@ -1,4 +1,4 @@
-"""What is on its way: notices for a taker, and the space that is held for it (SPEC §6.6, R-HELD-1)."""
+"""Units on their way: notices for a taker, and the space held for it (SPEC §6.6, R-HELD-1)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Reservation:
     """Units of one request that are on their way to one host.
 
     victims : units under notice for it there
-    units   : of the request that fit into what they free and what is held
-    pool    : in which they will stand, or OWN
+    units   : units of the request that fit into what the victims free and what is held
+    pool    : pool of these units, or OWN
     """
 
     __slots__ = ("pool", "units", "victims")
@@ -39,8 +39,8 @@ class Reservation:
 class Reservations:
     """All that is on its way, by request and host: under notice, or freed and held already.
 
-    limits : while some are withdrawn, what is used of share limits as moved, those that stay by now counted; else None
-    movers : requests of which units are to move to other hosts, where places are on their way to them (R-CONTEST-6)
+    limits : use of share limits after all moves, with the units that stay; None except while notices are withdrawn
+    movers : requests with units that move to other hosts, where places are held or freed for them (R-CONTEST-6)
     """
 
     def __init__(self, books: PoolBooks, may_stay: Callable[[list[Unit]], bool] | None = None) -> None:
@@ -241,9 +241,9 @@ class Reservations:
         return PUBLIC
 
     def withdraw(self) -> tuple[list[Unit], bool]:
-        """Notices beyond what their taker still waits for, latest deadline first, then the last listed.
+        """Withdraw notices that their taker no longer needs, latest deadline first, then the last listed.
 
-        With it, whether anything that was held is idle again.
+        Also returns whether anything that was held is idle again.
         """
         gone: list[Unit] = []
         is_released = False
@@ -299,7 +299,7 @@ class Reservations:
         return found
 
     def forget_empty(self, asked: PendingRequest) -> None:
-        """Reservations that bring nothing, and for which nobody goes, are none."""
+        """Drop reservations without units and without victims."""
         hosts = self.of[asked]
         for host in [host for host, reservation in hosts.items() if not reservation.units and not reservation.victims]:
             del hosts[host]

@@ -1,4 +1,4 @@
-"""Cycles that decide nothing, as there is nothing to decide (SPEC §6.2, §7)."""
+"""Detects cycles that have nothing to decide (SPEC §6.2, §7)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def is_at_rest(books: PoolBooks, *, are_queues: bool) -> bool:
-    """Whether nobody waits, nothing is on its way, under notice or reserved, and there is no share limit.
+    """Whether no request waits, nothing is on its way, under notice or reserved, and there is no share limit.
 
-    Nothing is placed then, as nobody waits; nothing is taken, as it would be for somebody who waits, or from who is
-    above a share limit or on what is reserved; nothing is withdrawn or held, as there is nothing that was.
+    Then nothing is placed. Nothing is reclaimed, because no request waits, no share limit can be exceeded and no unit
+    is on a reserved parcel. Nothing is withdrawn or held, because there are no notices and reservations.
     """
     if books.keeps or books.told:
         return False

@@ -1,4 +1,4 @@
-"""What pools take back now and what later: controls of a policy entry (SPEC §8; R-CONTROL-6)."""
+"""Which units pools reclaim now and which later: controls of a policy entry (SPEC §8; R-CONTROL-6)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def may_take(books: PoolBooks, leaf: int) -> bool:
 
 
 def go_now(books: PoolBooks, units: Sequence[Unit]) -> bool:
-    """Whether units that are taken together go in this cycle (R-CONTROL-1); those that do are counted.
+    """Whether units that are reclaimed together go in this cycle (R-CONTROL-1); if so, they are counted.
 
-    They go whole: where they are more than may go in a cycle, they go first and alone. The first that do not go end it,
-    so that nobody whose turn is later goes before.
+    They go together or not at all: more than the limit of a cycle go only first and alone. After the first that do not
+    go, no others go, so that no later turn overtakes an earlier one.
     """
     restraint = books.restraint
     gone = restraint.gone + len(units)

@@ -1,4 +1,4 @@
-"""On which hosts the units of a request may stand, and on which first (R-SITE-1 to R-SITE-3, R-SITE-5)."""
+"""Hosts that a request may use, and their order of preference (R-SITE-1 to R-SITE-3, R-SITE-5)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Notices that a cycle gave, looked at once more after its last take (SPEC §6.6, R-NOTICE-3).
+"""Drops notices of a cycle that proved unnecessary after its last reclaim (SPEC §6.6, R-NOTICE-3).
 
-Units are taken for one by one, each on the best host as things are then, so that what goes for a later one may be
+Victims are chosen unit by unit, each time on the best host at that moment. So the victims for a later unit may be
 enough for an earlier one as well.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def spare_superfluous(found: Sweeps) -> bool:
-    """Notices of this cycle without which all takers get as much are not given, the latest first; whether any is."""
+    """Drop notices of this cycle without which all takers get as much, the latest first; whether any was dropped."""
     review, is_any = _Review(found), False
     done: set[Unit] = set()
     for unit in sorted(found.noticed, key=given, reverse=True):

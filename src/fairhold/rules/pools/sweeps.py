@@ -37,12 +37,12 @@ MOST_ROUNDS = 20
 class Sweeps:
     """What a cycle of one policy entry decides.
 
-    pools     : rows with a private pool, in the order in which they are looked at
+    pools     : rows with a private pool, in the order in which they are served
     placed    : units in the order of placing
-    noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
-    taker     : what took units back in pools, None = none are looked at; is_at_rest: there was nothing to decide
-    reservations : what is on its way to whom
-    rounds    : times that the sweeps were gone through; is_settled: whether the last of them left all as it was
+    noticed   : units that got notice; withdrawn: units whose notices are withdrawn
+    taker     : reclaims units in pools, None = no pools are needed; is_at_rest: there was nothing to decide
+    reservations : units on their way to requests
+    rounds    : number of rounds of both sweeps; is_settled: whether the last round changed nothing
     """
 
     books: PoolBooks
@@ -130,10 +130,10 @@ def _is_less(held: list[tuple[Parcel, dict[PendingRequest, Vector]]]) -> bool:
 
 
 def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
-    """The first sweep: what is idle goes out, level by level, and notices that nobody needs now are withdrawn.
+    """The first sweep: grants idle resources level by level, and withdraws notices that are no longer needed.
 
-    Whether it has to be gone through again: something that was held is idle, or a gang that has its minimum now, or
-    what is taken back early, may use what did not do before.
+    Returns whether it has to be repeated: something that was held is idle; or a gang that has its minimum now, or
+    an early reclaim, may use what was not enough before.
     """
     books, before = found.books, len(found.placed)
     early.forget()
@@ -187,7 +187,7 @@ def _fill_levels(found: Sweeps, limits: Limits, early: _Early) -> bool:
 
 
 def _take_back(taker: Taker, found: Sweeps) -> None:
-    """The second sweep: all levels, until nobody takes any more."""
+    """The second sweep: reclaims at all levels, until no request takes any more."""
     books, before = taker.books, -1
     if not taker.reservations.of and not any(asked.waiting for asked in books.wanting):  # nobody takes anything
         return
@@ -202,7 +202,7 @@ def _take_back(taker: Taker, found: Sweeps) -> None:
 
 
 class _Early:
-    """What is taken back in the first sweep, before a worse level is used (`reclaim_before_next_level`)."""
+    """Reclaims of the first sweep, before a worse level is used (`reclaim_before_next_level`)."""
 
     def __init__(self, books: PoolBooks, reservations: Reservations, found: Sweeps, limits: Limits) -> None:
         self.books, self.reservations, self.found, self.limits = books, reservations, found, limits

@@ -1,4 +1,4 @@
-"""Units are taken back: for whom, and what follows of it (SPEC §6.6, R-TAKE-1 to R-TAKE-4)."""
+"""Reclaims units for requests, and updates all that depends on it (SPEC §6.6, R-TAKE-1 to R-TAKE-4)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Done:
 
 
 class Taker:
-    """Gives notices for requests, and keeps everything that follows of them up to date."""
+    """Gives notices for requests, and keeps all that depends on them up to date."""
 
     def __init__(self, books: PoolBooks, reservations: Reservations, notices: list[Unit]) -> None:
         self.books, self.reservations, self.notices = books, reservations, notices
@@ -150,7 +150,7 @@ class Taker:
             self._count(asked, reservation, 1)
 
     def _notice(self, asked: PendingRequest, source: Source, pick: Pick) -> _Done:
-        """Tell the victims, and hold what is idle beside them."""
+        """Give notice to the victims, and hold the idle amounts that are used with theirs."""
         hosts = {pick.host: None} | {unit.host: None for unit in pick.victims}
         new = [host for host in hosts if host not in self.reservations.of.get(asked, ())]
         reservation = self.reservations.reservation(asked, pick.host, source.pool)
@@ -194,7 +194,7 @@ class Taker:
         hold_beyond(asked, host, parcels, beyond(need, self.reservations.freed_there(asked, host)))
 
     def give(self, unit: Unit, asked: PendingRequest | None, reason: str) -> None:
-        """Tell a unit to go."""
+        """Give notice to a unit."""
         self.picker.leaves(unit)
         deadline = deadline_of(self.books, unit)
         unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
@@ -202,7 +202,7 @@ class Taker:
             self.limits.add(unit.asked, -1)
 
     def spare(self, units: Collection[Unit]) -> None:
-        """Units that were told to go may stay."""
+        """Undo notices: the units stay."""
         for unit in units:
             unit.notice = None
             if unit.pool >= 0:

@@ -1,4 +1,4 @@
-"""Whose turn it is in a pool: best share priority first, then the smallest usage / ratio (SPEC §6.5, R-TURN-1)."""
+"""The order of turns in a pool: best share priority first, then the smallest usage / ratio (SPEC §6.5, R-TURN-1)."""
 
 from __future__ import annotations
 

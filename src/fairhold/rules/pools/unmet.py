@@ -1,4 +1,4 @@
-"""Who owns less than the plan says, as hosts are too few or others have them (SPEC §6.7, S2.25-27, R-ADJUST-2)."""
+"""Consumers that own less than the plan states: too few hosts, or others own them (SPEC §6.7, S2.25-27, R-ADJUST-2)."""
 
 from __future__ import annotations
 

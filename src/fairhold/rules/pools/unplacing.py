@@ -1,4 +1,4 @@
-"""What a cycle has placed and would tell to go at once is not placed (SPEC §6.6, R-SWEEP-3)."""
+"""A unit that a cycle has placed and would reclaim at once is not placed (SPEC §6.6, R-SWEEP-3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as lent in a state in which nothing is moved (SPEC §6.2, R-LEND-5)."""
+"""What counts as lent in a state that is only shown, without a cycle (SPEC §6.2, R-LEND-5)."""
 
 from __future__ import annotations
 

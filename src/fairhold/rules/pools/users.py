@@ -1,4 +1,4 @@
-"""What one user may hold in a leaf, of units of any size (R-USER-2)."""
+"""User limits in a leaf, for units of any size (R-USER-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gives a unit in a pool: share priorities from below, then the largest usage / ratio (SPEC §6.6, R-VICTIM-2)."""
+"""The order of givers in a pool: lowest share priority first, then largest usage / ratio (SPEC §6.6, R-VICTIM-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notices that nobody needs any more (SPEC §6.6, R-NOTICE-2)."""
+"""Withdraws notices that are no longer needed (SPEC §6.6, R-NOTICE-2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What one queue may take from another: two strategies, and the order that is kept (R-CONTEST-1, R-CONTEST-2).
+"""What one queue may reclaim from another: two strategies, and the order to keep (R-CONTEST-1, R-CONTEST-2).
 
-A contest compares two sides, the queues right below the lowest one above both, in the resources that are short.
+A contest compares two sides in the resources that are short. The sides are the children of the lowest common ancestor
+of both queues that lead to them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Refused(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What a search has found of one piece, for who wants to know why nothing is taken.
+    """The finding of a search about one piece, to explain why nothing is reclaimed.
 
     mine, theirs : the sides
     refused : why it stays, None = it could go; `young`: it has not run long enough, `strategy`: its side holds no more

@@ -1,7 +1,7 @@
-"""One resource among siblings: what is deserved, then surplus (SPEC §7, R-QUEUE-2, R-QUEUE-3, R-QUEUE-4).
+"""Divides one resource among siblings: deserved amounts, then surplus (SPEC §7, R-QUEUE-2, R-QUEUE-3, R-QUEUE-4).
 
-All amounts are whole base units. Nothing is rounded but to steps, and nobody is rounded out of a band: what the floors
-of a band leave goes to its own queues before a lower priority gets anything (S4.4, S4.8, S4.11-12).
+All amounts are whole base units. They are rounded to steps only. Rounding moves nothing to another band: what rounding
+down leaves in a band goes to its own queues before a lower priority gets anything (S4.4, S4.8, S4.11-12).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What no placement may break: limits, and deserved quota for what is never taken back (SPEC §7, R-SERVE-2)."""
+"""Checks for every placement: limits, and deserved amounts for non-preemptible units (SPEC §7, R-SERVE-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is held for requests and free by now is granted to them, whoever's turn it is (SPEC §6.6, R-SERVE-3)."""
+"""Grants to requests what is held for them and is free by now, regardless of turns (SPEC §6.6, R-SERVE-3)."""
 
 from __future__ import annotations
 

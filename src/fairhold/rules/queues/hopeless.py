@@ -1,4 +1,4 @@
-"""When nobody who waits can take anything, so that whose turn it is makes no difference (R-CONTEST-1, R-CONTEST-5)."""
+"""Detects when no waiting request can reclaim, so that the order of turns is irrelevant (R-CONTEST-1, R-CONTEST-5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units move to other hosts, so that a request fits on what is idle all in all (SPEC §7, R-CONTEST-6)."""
+"""Consolidation: units move to other hosts, so that a request fits on the idle total (SPEC §7, R-CONTEST-6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Moves(NamedTuple):
-    """Who moves where, and how many units of the request then fit on which hosts.
+    """Moves of units, and the units of the request that then fit on each host.
 
     places : unit → its new host, in the order found
     rooms  : host → units, those that the request would have first before the others

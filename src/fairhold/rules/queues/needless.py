@@ -1,6 +1,6 @@
-"""Notices of a cycle that all takers can do without in the end are not given (SPEC §6.6, R-CONTEST-7).
+"""Drops notices of a cycle that no taker needs in the end (SPEC §6.6, R-CONTEST-7).
 
-Who takes unit by unit may be told of a large unit after a small one, and the large one would do for both.
+A request that reclaims unit by unit may get a small victim and then a large one that is enough for both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Needless:
-    """Looks at what a cycle has told once more, when nobody takes any more.
+    """Reviews the notices of a cycle after its last reclaim.
 
     compared : unit told for another queue → the sides that were compared for it
     """

@@ -1,4 +1,4 @@
-"""How a queue stands: saturation, dominant share, and what it may still be given (SPEC §7, S4.13-15, R-SERVE-1)."""
+"""Measures of a queue: saturation, dominant share, and what it may still get (SPEC §7, S4.13-15, R-SERVE-1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units are taken back for who waits: from other queues, then inside one (SPEC §7, R-CONTEST-4, R-CONTEST-5)."""
+"""Reclaims units for waiting requests: from other queues, then inside a queue (SPEC §7, R-CONTEST-4, R-CONTEST-5)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Reclaimer(Taking):
-    """Gives notices for requests, one after the other: who takes when, and who is looked at for it."""
+    """Gives notices for requests, one after another: the order of takers, and the victims considered."""
 
     def __init__(  # noqa: PLR0917 - what it changes
         self,

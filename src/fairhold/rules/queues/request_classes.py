@@ -1,9 +1,9 @@
-"""Requests that wait and are alike, taken together: what bars one of them bars all (SPEC §7, R-SERVE-1, R-CONTEST-4).
+"""Classes of equal waiting requests: what bars one of them bars all (SPEC §7, R-SERVE-1, R-CONTEST-4).
 
-Requests of one queue that hold nothing, for which nothing is held or on its way, and that say nothing of hosts and of
-users that count, differ in their age and in how many units they want in all alone. What each takes in one turn is the
-same, so that what is idle, what limits leave, and what others would have to give for it are the same, too. As long as
-nothing changes, all of them get nothing where one of them did.
+Requests of a class belong to one queue, hold nothing, have nothing held or on its way for them, and have no constraints
+on hosts and no user limit. They differ only in age and in the number of units that they want. Each takes the same in
+one turn, so idle space, room under limits and victims are the same for all. As long as nothing changes, if one of them
+gets nothing, none does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RequestClass:
-    """Some that are alike.
+    """Equal waiting requests.
 
     line  : in the order in which they are served
     units : that they ask for together

@@ -1,4 +1,4 @@
-"""How many units of a request fit on the hosts, kept up to date while units leave (SPEC §7, R-CONTEST-4)."""
+"""Units of a request that fit on each host, kept up to date while victims are chosen (SPEC §7, R-CONTEST-4)."""
 
 from __future__ import annotations
 

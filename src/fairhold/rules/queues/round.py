@@ -1,4 +1,4 @@
-"""A cycle of queues: what is idle goes out, then units are taken back for those that still wait (SPEC §7, §8)."""
+"""A cycle of queues: grants idle resources, then reclaims units for requests that still wait (SPEC §7, §8)."""
 
 from __future__ import annotations
 

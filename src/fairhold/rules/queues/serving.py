@@ -1,4 +1,4 @@
-"""Whose turn it is, and idle resource given out in that order (SPEC §7, S4.10, S4.13, R-SERVE-1)."""
+"""The order of turns of queues, and grants of idle resources in this order (SPEC §7, S4.10, S4.13, R-SERVE-1)."""
 
 from __future__ import annotations
 

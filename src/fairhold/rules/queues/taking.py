@@ -1,4 +1,4 @@
-"""Taking units for a request: what is gone while it is looked for, and what is told in the end (SPEC §7, R-HELD-1)."""
+"""Reclaims units for a request: state during the search, and notices at its end (SPEC §7, R-HELD-1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In what order units give way: the most saturated queue first, then inside it (SPEC §7, S4.15, R-CONTEST-3)."""
+"""The order of victims: the most saturated queue first, then inside it (SPEC §7, S4.15, R-CONTEST-3)."""
 
 from __future__ import annotations
 
