@@ -25,7 +25,7 @@ class Division(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """What a cycle saw in which everybody gave what was under notice already.
+    """The input of a cycle in which every leaf gave exactly what was under notice already.
 
     seen    : (rows,) each: quotas, what is entitled, held, under notice, needed
     balance, keep, protected : as in its draft
@@ -39,7 +39,7 @@ class Rest(NamedTuple):
 
 
 class Lately:
-    """Findings of the cycles before. An entry is never changed, only replaced: several threads may look."""
+    """Results of earlier cycles. An entry is never changed, only replaced, so that several threads may read."""
 
     __slots__ = ("divisions", "rest")
 

@@ -186,7 +186,7 @@ class PendingRequest:
 
     @property
     def away_shared(self) -> int:
-        """Units on hosts that are down, but for those on what its leaf owns."""
+        """Units on hosts that are down, without those on parcels of its own leaf."""
         return self.away - self.away_in.get(OWN, 0)
 
     @property
@@ -223,7 +223,7 @@ class PendingRequest:
 
 
 class Notice:
-    """A unit is to be given back; taker: for which request, None = nobody's.
+    """A unit is to be given back; taker: request that gets it, None = none.
 
     strategy : of a notice that this cycle gives between queues, by which one (`fair_share`)
     """
@@ -281,7 +281,7 @@ class Unit:
 class PoolBooks:
     """All that one policy entry shares: its hosts that are up, requests, and what was decided so far.
 
-    hosts_of : row → hosts of which it or somebody below it owns some, in inventory order
+    hosts_of : row → hosts of which it or a descendant owns a part, in inventory order
     hosts_down : those that are in no pool
     away     : pool, or OWN → name of a host that is down, or of no host here → what is booked on it in that (R-UP-1)
     """
@@ -342,7 +342,7 @@ class PoolBooks:
 
 
 def place(books: PoolBooks, asked: PendingRequest, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
-    """Put a unit on a host, booked on the parcels in their order."""
+    """Place a unit on a host and book it on the parcels in their order."""
     books.serial += 1
     unit = Unit(asked, host, books.now, books.serial, pool)
     books.behind.serves(asked)

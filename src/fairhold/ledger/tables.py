@@ -194,7 +194,7 @@ class Notices(Table):
     """Units under notice: still held, to be given back by their deadline.
 
     allocation, units, taker, deadline, reason, serial : (notices,)
-        taker: row of the leaf that they are on their way to, NOBODY = none; reason: position in model.state.REASONS;
+        taker: row of the leaf that gets them, NOBODY = none; reason: position in model.state.REASONS;
         serial: counts up, tells earlier notices from later ones
     by_allocation : allocation → its notices
     due : heap of (deadline, serial, row); entries of notices that are gone are dropped when they come up
@@ -224,7 +224,7 @@ class Hosts(Table):
     slots, used, kept, up : (hosts,) slots it has, slots held on it, freed slots kept for a request, 1 = up
     name   : (hosts,)
     row_of : name → row
-    closed : rows of hosts that start nothing, those that are down too: what is given back there is idle for nobody
+    closed : rows of hosts that start nothing, including those that are down: slots freed there cannot be used
     labels : row → what can be asked for of a host, see `label_set`; hosts without labels are left out
     """
 

@@ -33,11 +33,11 @@ POOLED = ""
 
 
 class Touched:
-    """Marks: what changes of a cluster have touched since a cycle took them in.
+    """What may have changed in a cluster since the last cycle.
 
-    jobs      : names of jobs of which something that a cycle reads may be another
-    attempts  : numbers of attempts that started, ended or stand elsewhere
-    are_hosts : whether hosts may be up, closed or labelled otherwise
+    jobs      : names of jobs of which data that a cycle reads may have changed
+    attempts  : numbers of attempts that started, ended or have other parcels
+    are_hosts : whether the state or the labels of hosts may have changed
     """
 
     __slots__ = ("are_hosts", "attempts", "jobs")
@@ -49,16 +49,16 @@ class Touched:
 
 
 class Vectors:
-    """What books of vectors have beside the tables of slots.
+    """Data of books of vectors in addition to the tables of slots.
 
-    ownership : parcels as adjusted so far, None = they are assigned afresh
-    own_entries : what of them is of which of several entries of `own`
-    adjusted  : resource group → its last adjustment, where the plan says how often
-    held      : (request, host) → freed units that are kept for it, as the cycle before has left them
-    freed     : (request, host) where units under notice for it went since that cycle
-    histories : what has been used, one for each entry of `fair_share`
-    queues    : first-level consumers whose units `fair_share` shares; None = nobody has asked yet
-    touched   : marks for whoever goes on with books of its own, None = nobody does
+    ownership : parcels as last adjusted, None = not assigned yet
+    own_entries : parcels by entry, where a consumer has several entries of `own`
+    adjusted  : resource group → its last adjustment, where the plan sets an interval
+    held      : (request, host) → freed units kept for it, after the last cycle
+    freed     : (request, host) where units under notice for it have ended since that cycle
+    histories : usage history, one for each entry of `fair_share`
+    queues    : first-level consumers whose units `fair_share` shares; None = not computed yet
+    touched   : changes, for books that are kept from cycle to cycle; None = there are none
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -87,12 +87,12 @@ class Vectors:
             self.touched.jobs[name] = None
 
     def touch_attempt(self, number: int) -> None:
-        """An attempt has started or ended, or stands elsewhere."""
+        """An attempt has started or ended, or has other parcels."""
         if self.touched is not None:
             self.touched.attempts[number] = None
 
     def touch_hosts(self) -> None:
-        """Hosts may be up, closed or labelled otherwise."""
+        """The state or the labels of hosts may have changed."""
         if self.touched is not None:
             self.touched.are_hosts = True
 

@@ -28,9 +28,9 @@ class Lines:
     gang_line : leaf → (-priority, submitted, id, row) of requests with a minimum that hold units or want some, in order
     in_gangs : leaf → units that these want
     priorities : leaf → priorities that requests of it have or had
-    answers : leaf → what was found out about its requests alone, by question; true until one of them changes
-    changed : (leaf, row) of requests that changed what they want or hold, or their place, since somebody began to
-        watch; None = nobody does
+    answers : leaf → cached results about its requests, by question; valid until one of them changes
+    changed : (leaf, row) of requests whose demand, allocations or place have changed since watching began; None = not
+        watched
     """
 
     __slots__ = (
@@ -156,7 +156,7 @@ class Lines:
             self._leave(row)
 
     def _touch(self, row: int) -> None:
-        """What is known of its leaf's requests may hold no more."""
+        """Drop cached results about the requests of its leaf."""
         leaf = self._requests.leaf[row]
         self.answers.pop(leaf, None)
         self._least.pop(leaf, None)

@@ -99,7 +99,7 @@ def return_loans(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def drop_loans(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Where nobody owns exactly nothing is lent (R-LEND-4)."""
+    """Drop all loans where no consumer owns an exact number of slots (R-LEND-4)."""
     _keep(snapshot, draft, {})
 
 

@@ -4,29 +4,29 @@ A leaf that wants more than its quota gets the same quota however much more it w
 an earlier one with the same number of slots, if every leaf either wants what it wanted then, or wanted more than its
 quota then and does so now. With a backlog this holds in most cycles: one more waiting job changes no share.
 
-Why, under `hybrid` in its default mode. Let Q be the quota of a leaf, and N > Q what it needs, before and after. Among
-its siblings
+Proof for `hybrid` in its default mode. Let Q be the quota of a leaf and N > Q its need, both before and after the
+change. Among its siblings
 
-- its floor is the same: min(need, owned), or its reserve, is at most Q, so that it is not the need;
-- who shares is the same. While owners share, all that there is goes to quotas, each no more than a need, and the leaf's
-  own is at least a unit less: so owners need more than there is, after as before. Once owners have their fill, their
-  quotas are their needs: a leaf with N > Q then owns nothing, and what owners need does not depend on it;
-- the level is the same: the leaf's share is below Q + 1, so below its cap, after as before. The others' shares, and so
-  the sum at this level, do not depend on it.
+- its floor is the same: the floor is min(need, owned) or the reserve, and at most Q, so the need does not set it;
+- the group that shares is the same. While owners share, the quotas sum to the amount, no quota exceeds its need, and
+  the leaf's quota is at least one unit below its need. So owners need more than the amount, before and after. Once all
+  owners have their need, a leaf with N > Q owns nothing, and the need of owners does not depend on it;
+- the level is the same: the leaf's share is below Q + 1, so it does not reach its cap, before and after. The shares of
+  the others, and so the sum at this level, do not depend on the need.
 
-The parent needs min(limit, sum of needs). The quotas of its children sum to its own, P, as not all are at their cap. So
-the children need P + 1 at least, after as before. Where the limit is P the parent needs P, after as before, and nothing
-changes above it. Where it is more the parent needs more than P, after as before: what holds of the leaf holds of the
-parent, up to the root, of which nothing depends on the need.
+The parent needs min(limit, sum of needs). The quotas of its children sum to its own quota P, because not all are at
+their cap. So the children need at least P + 1, before and after. If the limit is P, the parent needs P, before and
+after, and nothing changes above it. If the limit is larger, the parent needs more than P, before and after: then the
+same argument holds for the parent, and so on up to the root, whose quota does not depend on a need.
 
-Under `share_ratio` the same holds with ratios for what is owned and planned shares for floors; nobody waits for others
-to have their fill there. Where all leaves share at once the level rises until all is shared; what a leaf needs stops it
-at its cap only, which lies beyond where the level ends.
+Under `share_ratio` the same holds with ratios in place of owned slots and planned shares as floors; there all siblings
+share at once. Where all leaves share in one list, the level rises until all is shared; a need only matters as the cap
+of a leaf, which lies above the final level.
 
-Under `ownership` a leaf that wants more than its quota has used up its own, the balances above it and its lenders, so
-that no wish bounded what it got of any of them; what it offers itself is nothing where it wants all that it owns,
-before and now. Even mode, fixed shares, budgets used up and policies side by side know divisions again only where
-everybody wants just what he wanted; so does a division of another package, unless it says `keeps_quotas`.
+Under `ownership` a leaf that wants more than its quota has used up its own slots, the balances above it and its
+lenders, so its need did not bound what it got from any of them. It offers nothing itself if it wants all that it owns,
+before and after. In even mode, with fixed shares, with used-up budgets and with mixed policies, a division is used
+again only if every leaf wants exactly what it wanted then; so is one of another package, unless it sets `keeps_quotas`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def remember(snapshot: Snapshot, draft: CycleContext) -> None:
 
 
 def _is_beyond(rows: Rows, usable: array[int], wanted: array[int], quota: array[int]) -> bool:
-    """Whether every leaf wants what it wanted, or wanted more than its quota and does now, no less than it owns."""
+    """Whether every leaf wants the same as then, or wants more than its quota, then and now, and all that it owns."""
     if not (rows.is_filled or rows.is_listed):
         return False
     owned = rows.plan.owned if rows.is_listed else None
@@ -83,11 +83,11 @@ def _is_beyond(rows: Rows, usable: array[int], wanted: array[int], quota: array[
 
 
 def is_as_before(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> bool:
-    """Whether a cycle before, of which this one differs by needs that do not matter, left all notices as they were.
+    """Whether an earlier cycle, which differs only by needs that do not matter, left all notices unchanged.
 
-    What has to move follows from quotas, units held and under notice, and needs. Of needs it matters whether they are
-    at least what is held, and what they cap of a quota of which every level is rounded up: that is below the quota by
-    less than two units a level (R-PROTECT-1). A need beyond both, before and now, may be any.
+    What has to move follows from quotas, held and noticed units, and needs. A need matters in two ways: whether it is
+    at least what is held, and as a cap of the quota with every level rounded up, which exceeds the quota by less than
+    two units a level (R-PROTECT-1). A need beyond both, before and now, has no effect.
     """
     rest = snapshot.rows.lately.rest
     if rest is None or rest.slots != snapshot.slots or not _may_rest(snapshot, draft):
@@ -103,7 +103,7 @@ def is_as_before(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> boo
 
 
 def remember_rest(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> None:
-    """Keep what a cycle saw in which everybody gives what is under notice already."""
+    """Keep the input of a cycle in which every leaf gives exactly what is under notice already."""
     of_leaves = snapshot.rows.of_leaves
     if of_leaves(draft.balance.gives) == of_leaves(have.noticed) and _may_rest(snapshot, draft):
         columns = (have.quota, have.entitled, have.held, have.noticed, draft.needs.need)
@@ -112,7 +112,7 @@ def remember_rest(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> No
 
 
 def _may_rest(snapshot: Snapshot, draft: CycleContext) -> bool:
-    """Whether nothing else says what has to move, such as hosts, ages, switches or limits of a kind."""
+    """Whether no other input decides what has to move, such as hosts, ages, switches or other limits."""
     rows, books = snapshot.rows, snapshot.books
     is_moved = snapshot.lost or draft.switched[0] or draft.waived[0] or draft.inside[0] or any(draft.bound)
     is_choosy = books.hosts.closed or books.requests.siting or rows.spares_young

@@ -114,7 +114,7 @@ def _still_noticed(snapshot: Snapshot, withdrawals: Iterable[Withdrawal]) -> arr
 
 
 def _forced(snapshot: Snapshot, draft: CycleContext, victims: Mapping[int, Chosen], noticed: array[int]) -> array[int]:
-    """(rows,) units of a leaf, of those chosen, that a switch, a limit or a loss wants, of the worst path first.
+    """(rows,) chosen units of a leaf that a switch, a limit or a loss needs, the worst path first.
 
     noticed : (rows,) units of a leaf that are under notice in any case
     """
@@ -149,7 +149,7 @@ def _leaves_below(snapshot: Snapshot, row: int) -> Iterator[int]:
 
 
 def only_observe(snapshot: Snapshot, draft: CycleContext) -> None:
-    """Notices of consumers whose entry says so are decided and shown, and given to nobody (R-CONTROL-4)."""
+    """Move notices of consumers with `observe_only` to `observed`: they are shown but not given (R-CONTROL-4)."""
     rows, books, decision = snapshot.rows, snapshot.books, draft.decision
     if not any(entry.settings.observe_only for entry in rows.entries):
         return

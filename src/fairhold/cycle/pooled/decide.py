@@ -38,11 +38,11 @@ class Decided:
     """What a cycle of one entry decides.
 
     books     : after it
-    stops     : (request, host, units) of which the grace had run out before
-    observed  : units that were to go, and nobody is told (R-CONTROL-4)
-    shortages : who misses units since when, where that matters
-    queues    : under `fair_share`, what tells how they stood before it
-    due       : first instant at which something can go that controls keep now, None = there is none
+    stops     : (request, host, units) that were stopped because their grace had run out
+    observed  : units that would get notice, only reported (R-CONTROL-4)
+    shortages : leaf → instant since which it misses units, where that matters
+    queues    : under `fair_share`, gives the amounts of queues before it
+    due       : earliest instant at which a unit spared by controls can get notice, None = none was spared
     """
 
     books: PoolBooks

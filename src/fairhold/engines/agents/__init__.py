@@ -1,4 +1,4 @@
-"""The service's side of the agents: their connections, the own agent's program, the secret that both know.
+"""The service's side of the agents: connections, the agent process of the own machine, the shared secret.
 
 See docs/attempts.md for the protocol.
 """

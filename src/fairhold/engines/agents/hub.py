@@ -1,4 +1,4 @@
-"""The engine of the live service: agents on hosts run the work, this is their other end (docs/attempts.md)."""
+"""The engine of the live service: runs tasks through agents on hosts (docs/attempts.md)."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 class Agents:
     """The service's end of all agents: instructions go in, events come out; see the port in docs/attempts.md.
 
-    doors     : at which agents knock; closed with this
+    doors     : listening sockets for agents; closed with this
     secret    : shared with the agents, see `the_secret`
     spec_of   : what a job runs; called in the thread that calls `execute`
     on_events : is called, from a thread of this class, when `events` has something; must not wait
     own_host  : the plan's name of the service's own machine; a start for a host of that name, for none, or for one
                 whose agent was never connected goes to the own machine
-    awaited   : other machines that may still run something from before the service's start, with their spools; they
-                are gone when a lease has run out since then, or report before
+    awaited   : other machines that may still run attempts from before the service's start, with their spools; each
+                reports, or counts as gone when a lease has run out since the start
     lease_before : seconds of the longest lease that they may have from before
-    complain  : is told, from that thread, what goes wrong with connections
+    complain  : called, from that thread, with faults of connections
     is_planned : whether the plan has a host of this name; called in a thread of this class
     handed_out : names of the resources that the plan hands out; called in that thread, too
     now       : instant, of the clock that sets the deadlines of notices: what is left of a grace is counted by it;
                 called in a thread of this class
     clock     : seconds that do not go back. A test that sets one of them calls `wake`
 
-    A machine is spoken to from the moment at which `events` has given its MachineReported. Instructions for one that is
-    not connected are dropped: whoever decides orders again what matters after the next MachineReported.
+    A machine gets instructions after `events` has given its MachineReported. Instructions for a machine that is not
+    connected are dropped: the orchestrator repeats what is still needed after the next MachineReported.
     """
 
     def __init__(

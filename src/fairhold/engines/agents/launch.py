@@ -1,4 +1,4 @@
-"""The agent of the service's own machine: a program of its own that lives on when the service stops."""
+"""The agent of the service's own machine: a separate process that keeps running when the service stops."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _DETACH = (
 
 
 class OwnAgent:
-    """Sees to it that the own machine's agent runs: one that runs already is left alone, one that ends is replaced.
+    """Keeps the agent of the own machine running: uses one that runs already, replaces one that ends.
 
     directory    : state directory, with the secret in it
     host, slots  : what the agent is to call its host, and how many slots it has
     is_connected : whether the service has a connection to it
-    complain     : is told when the agent ended, cannot be started, or does not connect; from a thread of this class
+    complain     : called when the agent ended, cannot be started, or does not connect; from a thread of this class
     groups       : auto, or none: the agent makes no control groups
     """
 

@@ -1,7 +1,7 @@
-"""The service's own count of the leases that it has promised.
+"""The leases that the service has promised, by its own clock.
 
-A host counts its lease from the instant at which it sent a beat, the service from the later one at which it read it.
-So when the service's count has run out, with a margin, nothing of the host runs any more (docs/attempts.md, rule 4).
+A host counts its lease from sending a heartbeat, the service from the later instant of reading it. So when the lease
+has run out by the service's clock, plus a margin, no attempt of the host runs any more (docs/attempts.md, rule 4).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def length(seconds: float) -> float:
 
 
 class Leases:
-    """Until when each machine may still run something, on the service's clock.
+    """Instant until which attempts may run on each machine, by the service's clock.
 
     seconds : how long a lease is; the same on every machine
     """

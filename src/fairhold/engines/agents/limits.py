@@ -1,4 +1,4 @@
-"""Which limits of a unit the kernel keeps on a host, for people (docs/adr/0025)."""
+"""Which limits of a unit the kernel enforces on a host, as text for users (docs/adr/0025)."""
 
 from __future__ import annotations
 

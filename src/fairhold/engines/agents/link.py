@@ -1,4 +1,4 @@
-"""One connection of an agent: bytes in and out, without ever waiting for the other end."""
+"""One connection of an agent: non-blocking input and output."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _CHUNK = 64 * 1024
 
 
 class BrokenLinkError(Exception):
-    """A connection is of no use any more; the message says why, for people."""
+    """A connection is broken; the message says why, for users."""
 
 
 class Link:
-    """A connection from its beginning to its end; the agent's name is known when its inventory has come.
+    """A connection of an agent; the agent's name is known after its inventory has arrived.
 
     is_own  : it comes over the Unix socket, from the service's own machine
-    peer    : where it comes from, for people
-    most    : bytes that may wait to be sent; who lets more gather does not read
+    peer    : where it comes from, as text for users
+    most    : bytes that may wait to be sent; a peer with more does not read, and is dropped
     machine : of its agent, None until its inventory
     heard   : when it last said anything; moved : when bytes last went out or began to wait
     known   : attempts that this agent holds or was sent over this connection, until they end

@@ -1,4 +1,4 @@
-"""The doors at which agents knock: a Unix socket for the own machine's, a TCP address for others."""
+"""Listening sockets for agents: a Unix socket for the own machine, a TCP address for other machines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PURPOSE = Purpose("cannot listen for agents", "--agents", "--agents")
 
 
 class Doors:
-    """All doors of a service, open until they are closed. Raises InputError where one cannot be opened, and OSError.
+    """All listening sockets of a service. Raises InputError if one cannot be opened, and OSError.
 
     sockets : that of its own machine first
     address : at which agents of other machines connect, None = at none

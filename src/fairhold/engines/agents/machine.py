@@ -1,4 +1,4 @@
-"""A machine as the thread of the connections knows it: its agent, and the starts that wait for their turn."""
+"""A machine in the connection thread: its agent, and starts that wait to be sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MachineStatus(NamedTuple):
-    """A machine for people.
+    """The status of a machine, as shown to users.
 
     machine : its name, empty = the service's own
     host    : what its agent calls it; empty where none was ever connected
@@ -50,7 +50,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Machine:
-    """A machine that was connected at least once, or is waited for since the service started.
+    """A machine that was connected at least once, or is awaited since the service started.
 
     spool    : identity of where its agent keeps its attempts
     is_bound : something may run there while it is silent, of which only that spool can tell the end

@@ -1,4 +1,4 @@
-"""What an agent is told, as frames hold it: instructions of the orchestrator with all that a task needs."""
+"""Messages to an agent: instructions of the orchestrator with all data that a task needs."""
 
 from __future__ import annotations
 

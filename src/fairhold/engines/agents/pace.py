@@ -1,4 +1,4 @@
-"""How many starts a machine is given in a second."""
+"""Limits the starts per second on a machine."""
 
 from __future__ import annotations
 

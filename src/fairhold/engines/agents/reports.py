@@ -1,4 +1,4 @@
-"""What an agent tells, checked: a peer that knows the secret may still be of another version, or broken."""
+"""Checks messages from an agent: a peer that knows the secret may still have another version, or be broken."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Inventory(NamedTuple):
     slots : how many it offers
     labels : of its host
     enforced : limits that the kernel keeps there, `memory` and `cpu`; None = an older agent, which does not say
-    lease : seconds for which what it holds may run on without a word of the service, as it was promised before
+    lease : seconds for which its attempts may run without contact to the service, as promised before
     """
 
     version: str

@@ -1,7 +1,7 @@
-"""Which connection an instruction goes to.
+"""Finds the connection for an instruction.
 
-An agent is spoken to from the moment at which the orchestrator has been given its inventory, not from the moment at
-which it connected: what was decided before goes out again then, and would only come too late or twice.
+An agent gets instructions only after the orchestrator has received its inventory, not as soon as it has connected:
+earlier decisions are repeated then, and would otherwise arrive too late or twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be set about the agents."""
+"""Settings of the agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents say and are told over their connections (docs/attempts.md); one thread at a time."""
+"""The conversation with agents over their connections (docs/attempts.md); used by one thread at a time."""
 
 from __future__ import annotations
 

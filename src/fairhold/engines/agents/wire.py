@@ -1,4 +1,4 @@
-"""The connections of agents: one thread at a time goes through them, and none of them can make it wait."""
+"""The connections of agents: one thread at a time serves them, and none of them can block it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TROUBLES = (BrokenLinkError, FrameError, ValueError, OSError)
 
 
 class Listener(Protocol):
-    """Who is told what comes over the connections."""
+    """Receives what arrives over the connections."""
 
     def hear(self, link: Link, message: Mapping[str, Any], now: float) -> None:
         """A message; the first of a connection leaves `link.machine` set. Raises one of TROUBLES where it is none."""
@@ -41,9 +41,9 @@ class Listener(Protocol):
 
 
 class Wire:
-    """All connections, and the doors through which they come.
+    """All connections, and the sockets that accept them.
 
-    complain : is told what went wrong with a connection
+    complain : called with faults of a connection
     clock    : seconds that do not go back
     """
 

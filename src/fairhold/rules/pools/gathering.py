@@ -56,7 +56,7 @@ def can_gather(picker: Picker, units: int) -> bool:
 
 
 class Gathering:
-    """Who goes for a gang, unit after unit."""
+    """The victims for a gang, unit by unit."""
 
     def __init__(self, picker: Picker, asked: PendingRequest, source: Source, hosts: list[Machine]) -> None:
         self._picker, self._asked, self._source, self._hosts = picker, asked, source, hosts

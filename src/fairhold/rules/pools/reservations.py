@@ -106,7 +106,7 @@ class Reservations:
         return total((parcel.kept[asked] for parcel in parcels), self.books.terms.dimensions)
 
     def outside(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
-        """What is freed or held for a request on a host of what is not in a pool, or not its leaf's own."""
+        """Amounts freed or held for a request on a host, on parcels outside a pool, or not its leaf's own."""
         all_ = add(self.freed(asked, host), self.kept_in(asked, host, PUBLIC))
         return less(all_, add(self.freed_in(asked, host, pool), self.kept_in(asked, host, pool)))
 
@@ -207,9 +207,9 @@ class Reservations:
         return not are_alone(self.books) or not (has_strangers(asked, host) or is_awaited(self, asked, host))
 
     def pool_of(self, asked: PendingRequest, host: Machine) -> int:
-        """The pool in which units on their way to a host will stand, or OWN: the nearest that is enough for them.
+        """The pool of units on their way to a host, or OWN: the nearest pool with enough freed and held for them.
 
-        What is freed and held there is what they are booked on first, whatever else goes for them.
+        They are booked on these parcels first, whatever else is freed for them.
         """
         reservation = self.of[asked][host]
         parcels = self.reach(asked, host) if reservation.units else []
@@ -285,7 +285,7 @@ class Reservations:
         )
 
     def held(self) -> list[tuple[Parcel, dict[PendingRequest, Vector]]]:
-        """What is held of the parcels of all hosts that something is on its way to, for whom."""
+        """Amounts of parcels that are held for requests, on all hosts with units on their way."""
         hosts = dict.fromkeys(host for mine in self.of.values() for host in mine)
         return [(parcel, dict(parcel.kept)) for host in hosts for parcel in host.parcels]
 

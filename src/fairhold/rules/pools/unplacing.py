@@ -22,7 +22,7 @@ def placed_now(books: PoolBooks, units: Iterable[Unit]) -> list[Unit]:
 
 
 def unplace(books: PoolBooks, units: Iterable[Unit]) -> dict[Machine, set[Parcel]]:
-    """Units are not placed after all; on which parcels of which hosts they stood."""
+    """Undo the placement of units; returns their hosts and parcels."""
     found: dict[Machine, set[Parcel]] = {}
     for unit in units:
         books.unplaced[unit.asked] = books.unplaced.get(unit.asked, 0) + 1

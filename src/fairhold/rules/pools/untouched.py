@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lend_unusable(books: PoolBooks, level: int) -> None:
-    """What is idle of a leaf's own or of a private pool goes up, but on hosts where a waiting unit of those below fits.
+    """Lend idle amounts of leaves and private pools, except on hosts where a waiting unit of their members fits.
 
     So a state is shown as it is: what its owner is about to use is not lent yet (SPEC §6.2).
     """

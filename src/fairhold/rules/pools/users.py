@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def share_rooms(books: PoolBooks) -> None:
-    """Give the room of every user to his requests in their order, where a leaf has a user limit.
+    """Divide the user limit of a leaf among a user's requests, in their order.
 
-    What no host could take, a gang that can never start, and one whose minimum does not fit into what is left, has none
-    of it; who says no user is bound by nothing.
+    Requests that no host could run, gangs that can never start, and gangs whose minimum exceeds the rest get nothing of
+    it. Requests without a user have no limit.
     """
     if min(books.terms.user_limit) >= UNLIMITED:
         return

@@ -49,10 +49,10 @@ def let_stay(found: Sweeps, units: list[Unit]) -> None:
 
 
 def may_stay(books: PoolBooks, reservations: Reservations, units: list[Unit]) -> bool:
-    """Whether units of one request under notice may stay under share limits, what is on its way to others being there.
+    """Whether share limits allow units of one request under notice to stay, with units on their way to others counted.
 
-    Those that are withdrawn in the same go count as staying. Else who relies on their going would give up what is on
-    its way to it, and take something else for it.
+    Units withdrawn in the same step count as staying. Otherwise a request that relies on their space would give up its
+    units on their way, and reclaim others for them.
     """
     asked, shared = units[0].asked, sum(unit.pool >= 0 for unit in units)
     if not any(row in books.terms.limit for row in books.terms.above[asked.leaf]):  # the common case
@@ -62,9 +62,9 @@ def may_stay(books: PoolBooks, reservations: Reservations, units: list[Unit]) ->
 
 
 def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
-    """Notices for nobody that limits do not need, as when their holder has given to others since (R-NOTICE-2).
+    """Withdraw notices without a taker that limits do not need, e.g. after their holder gave to others (R-NOTICE-2).
 
-    Whether there were any.
+    Returns whether there were any.
     """
     books, limits = found.books, limits_as_moved(found.books, found.reservations)
     nobodys = [unit for unit in books.under_notice(found.noticed) if unit.notice and unit.notice.taker is None]
@@ -102,9 +102,9 @@ def _take_off(found: Sweeps, units: list[Unit]) -> None:
 
 
 def keep_told(found: Sweeps) -> None:
-    """Notices that were withdrawn and given anew, for the same request and by the same deadline, never were.
+    """Keep notices that were withdrawn and given again for the same request with the same deadline.
 
-    So where two gangs give way to each other in turn until a cycle is bound to end, nobody is told so.
+    So if two gangs give way to each other in turn until the cycle has to end, neither is told.
     """
     same: set[Unit] = set()
     for unit, before in found.books.told_before.items():

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def grant_held(books: PoolBooks, reservations: Reservations, gates: Gates) -> list[Unit]:
-    """Place units on what the cycle before has left held for them, in the order in which it is listed.
+    """Place units on what the last cycle has left held for them, in the order listed.
 
-    As many as limits allow, of a gang below its minimum all that it misses or none. This cycle takes none of them back.
+    As many as limits allow; a gang below its minimum gets all missing units or none. This cycle reclaims none of them.
     """
     placed: list[Unit] = []
     for asked, free in _free(books, reservations).items():

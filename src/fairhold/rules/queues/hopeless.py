@@ -23,11 +23,11 @@ def is_hopeless(
     classes: RequestClasses,
     wants: Callable[[PendingRequest], int],
 ) -> bool:
-    """Whether all that wait could be passed over.
+    """Whether all waiting requests can be skipped.
 
-    Nothing goes for it already, so that nothing freed can be used; with what it wants its queue is above its fair
-    share, so that no other gives to it; and nobody of a lower priority in its queue holds anything. Where others may
-    move for it, or a control says when another cycle is due, it is not asked.
+    A request can be skipped if no unit is under notice for it; with what it wants its queue is above its fair share, so
+    no other queue gives to it; and no request of lower priority in its queue holds a unit. If units may move for
+    it, or a control sets the time of another cycle, the answer is no.
     """
     tried: set[object] = set()
     if books.restraint.most is not None or any(queues.terms.delay) or queues.terms.settings.consolidation:

@@ -58,9 +58,9 @@ class Mover:
         return self._space[host]
 
     def find(self) -> Moves | None:
-        """Host by host those who stand there move to others, as long as room for the request grows; None = it does not.
+        """Move units away host by host, as long as room for the request grows; None = it does not grow enough.
 
-        All or nothing. What is not needed stays, the last found first.
+        All or nothing. Moves that are not needed are dropped, the last found first.
         """
         idle = total((self._idle(host) for host in self._books.hosts), len(self._asked.unit))
         is_exclusive = self._books.terms.settings.packing == "exclusive"

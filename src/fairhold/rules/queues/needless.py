@@ -36,7 +36,7 @@ class Needless:
         self._books, self._reservations = found.books, found.reservations
 
     def let_stay(self) -> bool:
-        """The last told first, units without which all takers get what they were told stay; whether there are any."""
+        """Let units stay that no taker needs, the last noticed first; whether there were any."""
         done: set[Unit] = set()
         for unit in sorted(self._found.noticed, key=_given, reverse=True):
             if unit not in done:

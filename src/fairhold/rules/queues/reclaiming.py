@@ -60,7 +60,7 @@ class Reclaimer(Taking):
         self._candidates = Candidates(queues, books.by_leaf)
 
     def run(self) -> None:
-        """First between queues, then inside them, in the serving order, until nobody takes any more."""
+        """Reclaim between queues, then inside them, in the serving order, until no request takes any more."""
         before, classes, by_age = -1, self._classes, any(self.queues.terms.delay)
         while len(self.noticed) != before and not is_hopeless(
             self.books, self.queues, self.reservations, classes, self.wants
@@ -89,14 +89,14 @@ class Reclaimer(Taking):
         return contended(amounts_of(asked.unit, self.wants(asked)), self._rooms_for(asked).idle()), found
 
     def look_for_moves(self, asked: PendingRequest) -> Moves | None:
-        """Who would have to move for a request, whether that is switched on or not; nothing is changed."""
+        """The moves that would make room for a request, even if moves are switched off; nothing is changed."""
         restraint, self.books.restraint = self.books.restraint, Restraint(most=0, gone=1)
         found = self.moves_for(asked) if self.wants(asked) else None
         self.books.restraint = restraint
         return found
 
     def _try(self, asked: PendingRequest, take: Callable[[PendingRequest], bool]) -> bool:
-        """One request's turn; what failed for one like it since the last take is not tried again."""
+        """One request's turn; skipped if an equal request has failed since the last reclaim."""
         model = asked.model
         wants, is_gang = self.wants(asked), bool(model.min_count)
         kind = asked.leaf, asked.unit, wants, is_gang, model.siting, model.priority, is_preemptible(asked)
@@ -154,7 +154,7 @@ class Reclaimer(Taking):
         return self._consolidate(asked) or self._reclaim(asked)
 
     def moves_for(self, asked: PendingRequest) -> Moves | None:
-        """Who would have to move so that a request fits on what is idle all in all; None = it does not."""
+        """The moves that make a request fit on the idle total; None = there are none."""
         units = self.wants(asked)
         need = amounts_of(asked.unit, units)
         if breaks_limit(self.queues, asked.leaf, need) is not None or self._is_barred(asked, need):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run_queues(books: PoolBooks, queues: Queues, classes: RequestClasses) -> Sweeps:
-    """Serve and reclaim on books, which are changed, until nothing moves any more."""
+    """Serve and reclaim on books, which are changed, until nothing changes any more."""
     reservations = Reservations(
         books, lambda units: _may_stay(books, reservations, units) if books.terms.limit else True
     )

@@ -32,10 +32,10 @@ ROOT = 0
 
 
 def serving_key(queues: Queues, row: int, need: list[int]) -> tuple[object, ...]:
-    """Place of a queue among its siblings, the first is served: it stands for what it would serve next.
+    """Sort key of a queue among its siblings, for the request that it would serve next; the smallest is served.
 
-    Not above its fair share; then within what it deserves; by priority; by the smaller dominant share with what is
-    asked for, then without it; then plan order.
+    Queues not above their fair share come first; then those within what they deserve; then by priority; by the smaller
+    dominant share with the request, then without it; then plan order.
     """
     asked = [at for at, units in enumerate(need) if units]
     nothing = [0] * len(need)
@@ -190,10 +190,10 @@ def _idle(host: Machine) -> Vector:
 def serve(
     books: PoolBooks, queues: Queues, reservations: Reservations, gates: Gates, classes: RequestClasses
 ) -> list[Unit]:
-    """Give out what is idle, in the serving order, up to the limits; units in the order of placing.
+    """Grant idle resources in the serving order, up to the limits; returns units in the order of placing.
 
-    What is on its way to a request is waited for, too: it counts as held already, and is so no more once something
-    idle was found.
+    A request also waits for units on their way to it: they count as held already, until idle resources replace
+    them.
     """
     waiting = classes.waiting
     if not _has_room(

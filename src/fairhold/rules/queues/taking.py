@@ -80,7 +80,7 @@ class Taking:
         return self._rooms[kind]
 
     def may_stand(self, asked: PendingRequest, host: Machine) -> bool:
-        """Where hosts go whole to one leaf, whether no other stays on one, or is on its way there (R-HOSTS-3)."""
+        """With hosts used by one leaf at a time: whether no other leaf stays on, or is on its way there (R-HOSTS-3)."""
         return not (has_strangers(asked, host, self._gone) or is_awaited(self.reservations, asked, host))
 
     def _is_barred(self, asked: PendingRequest, need: list[int]) -> bool:
@@ -112,11 +112,11 @@ class Taking:
     def _take(
         self, asked: PendingRequest, need: list[int], gone: dict[Piece, int], rooms: Rooms, order: Order | None
     ) -> bool:
-        """What is not needed is returned, the last taken first; the others are told, and their space is held.
+        """Return victims that are not needed, the last taken first; give notice to the rest, and hold their space.
 
-        Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
-        kept without what made no room, or what was held for others and was just granted to them would go (R-SERVE-3).
-        What else this cycle has placed is not told, but not placed (R-SWEEP-3).
+        A gang that would continue below its minimum is not returned in part. Nothing is taken if the order is violated
+        without the unneeded victims, or if units would go that were just granted on held space (R-SERVE-3). Other units
+        that this cycle has placed get no notice, but are not placed (R-SWEEP-3).
         order : that is kept, None = none is, inside a queue
         """
         units = self.wants(asked)
@@ -215,7 +215,7 @@ class Taking:
 
 
 def stand(queues: Queues, reservations: Reservations, placed: Iterable[Unit], noticed: Iterable[Unit]) -> None:
-    """What queues hold: what this cycle has placed counts, what is under notice is gone, what is on its way is there.
+    """Amounts that queues hold: with units placed in this cycle and on their way, without units under notice.
 
     placed, noticed : units that this cycle has placed, and told
     """

@@ -65,7 +65,7 @@ def longer_than(runtime: int) -> int:
 
 
 class Candidates:
-    """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
+    """Pieces of all queues that may be reclaimed, in the order of giving; without units under notice."""
 
     def __init__(self, queues: Queues, by_leaf: Mapping[int, Sequence[PendingRequest]]) -> None:
         """Begin.
