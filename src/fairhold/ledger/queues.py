@@ -23,7 +23,7 @@ Amount = int | Fraction
 
 @dataclass(frozen=True, slots=True)
 class QueueTerms:
-    """What an entry of `fair_share` says of every queue, by row; inheritance resolved.
+    """Settings of a `fair_share` entry for every queue, by row; inheritance resolved.
 
     children : of every row, those that take part, in plan order
     above    : of every row the rows on the way up, itself first, the root last
@@ -116,7 +116,7 @@ BORDER = 100
 
 
 def is_preemptible(asked: PendingRequest) -> bool:
-    """Whether the units of a request may be taken back for others: as it says, else by its priority."""
+    """Whether the units of a request may be reclaimed for others: as the request states, else by its priority."""
     said = asked.model.preemptible
     return asked.model.priority < BORDER if said is None else said
 

@@ -67,7 +67,7 @@ class Spending:
         self.use(rows)
 
     def use(self, rows: Rows) -> None:
-        """Other entries are in force, or other budgets are used up."""
+        """Use other columns: other entries are in force, or other budgets are used up."""
         if not self._budgets or rows.force != self.rows.force:
             self._budgets = {(rows.node[row], budget.period): budget for row, budget in rows.controls.budgets.items()}
             self._heap, self._due, self._used_up = [], {}, set()
@@ -76,14 +76,14 @@ class Spending:
         self.rows = rows
 
     def hold(self, leaf: int, units: int, now: int) -> None:
-        """A leaf, a row of the plan's tree, holds so many units more from now on, or fewer."""
+        """A leaf (a row of the plan's tree) holds this many units more from now on; negative = fewer."""
         for key in self._line(leaf):
             self._advance(key, now)
             self.meters[key].rate += units
             self._plan(key, now)
 
     def set(self, row: int, amount: int, now: int, period: str = "") -> None:
-        """A consumer, a row of the plan's tree, has used so much up to now; without a period: in every one it has."""
+        """Set what a consumer (a row of the plan's tree) has used up to now; without a period: in all its periods."""
         for key in self._above.get(row, ()):
             if period in {"", key[1]}:
                 meter = self.meters[key]
@@ -91,7 +91,7 @@ class Spending:
                 self._look_at(key, 0)
 
     def advance(self, now: int) -> None:
-        """Write all amounts down up to now."""
+        """Book all amounts up to now."""
         for key in self.meters:
             self._advance(key, now)
 

@@ -146,7 +146,7 @@ def nobody_owns_more_than_its_target(done: Done) -> Iterator[Violation]:
 def share_limits_hold(done: Done) -> Iterator[Violation]:
     """Nothing is granted above a share limit, and what is held above one is under notice (R-LIMIT-1, R-LIMIT-3).
 
-    Where an entry is only observed, nobody is told.
+    An entry with `observe_only` gives no notices, so that units above a limit may stay.
     """
     name, terms, granted = "share_limits_hold", done.books.terms, set(done.cycle.sweeps.placed)
     shared = [unit for unit in done.books.units() if unit.pool != OWN]
@@ -233,7 +233,7 @@ def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
 
 
 def what_is_held_is_granted(done: Done) -> Iterator[Violation]:
-    """What was granted on what had been held for it goes for nobody at once (R-SERVE-3)."""
+    """A unit granted on space held for it gets no notice in the same cycle (R-SERVE-3)."""
     for unit in done.books.sure:
         is_taken = unit.notice is not None and unit.notice.is_new and unit.notice.taker is not None
         if is_taken:
@@ -257,7 +257,7 @@ def nothing_is_taken_where_others_stay(done: Done) -> Iterator[Violation]:
 
 
 def pools_do_not_touch_one_another(done: Done) -> Iterator[Violation]:
-    """Units go for somebody from a pool that both share, or from what the taker's branch owns (SPEC §6.6)."""
+    """Units are reclaimed from a pool that both sides share, or from what the taker's branch owns (SPEC §6.6)."""
     for unit, taker in _taken(done):
         if unit.pool not in done.books.terms.above[taker.leaf] and not _is_taken_back(done, unit, taker):
             text = f"a unit goes from the pool {_pool(done, unit.pool)} for {done.path(taker.leaf)}"
@@ -289,7 +289,7 @@ def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
 
 
 def no_gang_goes_on_below_its_minimum(done: Done) -> Iterator[Violation]:
-    """Of a gang of which units are newly told to go, the minimum stays or nothing (R-TAKE-4)."""
+    """Of a gang with units under new notice, at least the minimum stays, or nothing (R-TAKE-4)."""
     name = "no_gang_goes_on_below_its_minimum"
     for asked in dict.fromkeys(unit.asked for unit in done.cycle.sweeps.noticed):
         stays, least = sum(unit.notice is None for unit in asked.units), asked.model.min_count
@@ -322,7 +322,7 @@ def a_second_cycle_changes_nothing(plan: Plan, after: State) -> Iterator[str]:
 
 
 def _taken(done: Done) -> Iterator[tuple[Unit, PendingRequest]]:
-    """Units newly told to go for somebody, but for gangs that stop whole."""
+    """Units under new notice with a taker, without gangs that stop as a whole."""
     for unit in done.cycle.sweeps.noticed:
         taker = unit.notice.taker if unit.notice is not None else None
         if taker is not None and not _is_gang_stopped(unit.asked):

@@ -68,7 +68,7 @@ def _moves_have_places(books: PoolBooks, paths: tuple[str, ...], sweeps: Sweeps)
 
 
 def _nothing_is_in_vain(paths: tuple[str, ...], placed: Iterable[Unit]) -> Iterator[Violation]:
-    """Nothing that was granted is told to go in the same cycle (R-SWEEP-3)."""
+    """No granted unit gets notice in the same cycle (R-SWEEP-3)."""
     for unit in placed:
         if unit.notice is not None:
             text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
@@ -103,7 +103,7 @@ def _is_bound(now: Queues, asked: PendingRequest) -> bool:
 
 
 def _all_notices_are_needed(books: PoolBooks, sweeps: Sweeps, paths: tuple[str, ...]) -> Iterator[Violation]:
-    """Without any unit that is newly told to go some taker would lack room on its host (R-CONTEST-7).
+    """Without any one unit under new notice some taker would lack room on its host (R-CONTEST-7).
 
     Looked at are units that go alone, and that neither a limit nor the order of queues can ask to go: no taker is of a
     queue that they are in.
@@ -131,7 +131,7 @@ def _all_notices_are_needed(books: PoolBooks, sweeps: Sweeps, paths: tuple[str, 
 
 
 def _deserved_stays(now: Queues, moved: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]) -> Iterator[Violation]:
-    """Nobody from whom others take ends below what it deserves, but by what it takes from itself (R-CONTEST-2).
+    """No queue that others reclaim from ends below what it deserves, except by its own reclaims (R-CONTEST-2).
 
     Looked at where one resource alone is asked for, which is short then.
     """

@@ -144,9 +144,9 @@ def _in_turns(
     hosts: list[Machine],
     used: Callable[[], Standing],
 ) -> None:
-    """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again.
+    """Waiting leaves reclaim in the order of the assignment loop, by usages after all moves; each reclaim restarts it.
 
-    used : how the pool is used now
+    used : the present usages of the pool
     """
     standing, hosts = used(), [host for host in hosts if not host.is_closed]
     is_done = False
@@ -169,7 +169,7 @@ def _in_turns(
 
 
 def _take_one(taker: Taker, line: list[PendingRequest], source: Source, hosts: list[Machine]) -> bool:
-    """Take for the first request of a leaf for which it can be; where one got nothing, its like are not tried."""
+    """Reclaim for the first request of a leaf for which it succeeds; after a failure, equal requests are not tried."""
     tried: set[object] = set()
     for asked in line:
         alike = _alike(taker, asked)

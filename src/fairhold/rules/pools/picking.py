@@ -127,7 +127,7 @@ class Picker:
         return best
 
     def _may_have_room(self, asked: PendingRequest, host: Machine) -> bool:
-        """Whether there may be room for a unit without anybody's: on its way, held for it, or idle at any level."""
+        """Whether there may be room for a unit without victims: on its way, held for it, or idle at any level."""
         if host in self.reservations.of.get(asked, ()) or any(asked in parcel.kept for parcel in host.parcels):
             return True
         return fits(asked.unit, total((parcel.idle for parcel in host.parcels), len(asked.unit)))
@@ -175,7 +175,7 @@ class Picker:
         return room
 
     def is_fair(self, asked: PendingRequest, source: Source, victims: list[Unit]) -> bool:
-        """Whether nobody who gave has less than the taker now, weighed by ratio, but for a better share priority."""
+        """Whether no giver has less than the taker now, weighed by ratio, except givers of worse share priority."""
         standing = self.standing(source.pool)
         leaves = {unit.asked.leaf for unit in victims if unit.pool == source.pool} - {asked.leaf}
         return all(has_as_much(standing, asked.leaf, leaf) for leaf in leaves)
@@ -189,13 +189,13 @@ class Picker:
         return all(keeps_as_much(standing, asked.leaf, leaf, least) for leaf in leaves)
 
     def leaves(self, unit: Unit) -> None:
-        """A unit is to go."""
+        """A unit got notice."""
         standing = self.standings.get(unit.pool)
         if standing is not None:
             standing.leaves(unit)
 
     def stay(self, units: Iterable[Unit]) -> None:
-        """Units that were to go are not."""
+        """Notices of units were undone."""
         for unit in units:
             standing = self.standings.get(unit.pool)
             if standing is not None and unit.asked in standing.size:
@@ -239,7 +239,7 @@ class Search:
         return any(self.most_of(unit) <= first for unit in able)
 
     def most_of(self, unit: Unit) -> tuple[int, Over]:
-        """How over-used the holder of a unit is before anything is picked."""
+        """Over-use of the holder of a unit before anything is picked."""
         place = unit.pool, unit.asked.leaf
         found = self._most.get(place)
         if found is None:
@@ -325,7 +325,7 @@ class Search:
         return len(terms.above[pool]), giving_key(terms, picker.standing(pool), leaf)
 
     def would_be_fair(self, pick: Pick) -> bool:
-        """Whether nobody who would give would have less than who takes."""
+        """Whether no giver would have less than the taker."""
         picker, victims = self.picker, pick.victims
         if self.alone is not None and len(victims) == 1:
             return victims[0].asked in self.alone

@@ -188,13 +188,13 @@ class Placing:
         return None
 
     def _begin_again(self, kind: _Kind, at: int) -> None:
-        """What was placed of a kind since its place in the line was this one is gone again."""
+        """Restart the search of a kind at an earlier place, after its later placements were undone."""
         kind.at, kind.host = at, None
         if self._loads is not None:
             self._loads.forget(kind)
 
     def has_room(self, asked: PendingRequest, units: int) -> bool:
-        """Whether so many units would fit if all that was idle or held at first were for them; else none ever will."""
+        """Whether this many units could fit in all that was idle or held at first; if not, they never will."""
         room = self._rooms.get(asked.unit)
         if room is None:
             free = self._free
@@ -203,7 +203,7 @@ class Placing:
         return units <= room
 
     def put(self, asked: PendingRequest, units: int) -> list[Unit]:
-        """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
+        """Place this many units, or none; units on parcels of their own leaf are not part of the pool."""
         if units == 1 and not asked.min_count and asked not in self._keeps:  # the common case
             found = self.host_for(asked)
             return [self._put_on(asked, *found)] if found is not None and self._is_within(asked, found[1]) else []
@@ -313,7 +313,7 @@ class Placing:
         return unit
 
     def take_back(self, unit: Unit) -> None:
-        """A unit of a gang that does not fit goes again."""
+        """Undo the placement of a unit of a gang that does not fit."""
         if unit.pool != OWN:
             self.limits.add(unit.asked, -1)
         if self._loads is not None:

@@ -82,7 +82,7 @@ class Standing:
         self._add_up(moved, self.moved)
 
     def _add_up(self, of_leaf: Mapping[int, int], column: dict[int, int]) -> None:
-        """What leaves count, on all rows from them up to the pool."""
+        """Add the usage of leaves to all rows from them up to the pool."""
         above, pool = self.books.terms.above, self.pool
         for leaf, used in of_leaf.items():
             for row in above[leaf]:
@@ -116,7 +116,7 @@ class Standing:
             self._count(self.moved, unit.asked, -1)
 
     def divide(self, waiting: Mapping[PendingRequest, int]) -> None:
-        """Work out demands and quotas (R-USAGE-2, R-USAGE-3); what nobody asks for is left open.
+        """Compute demands and quotas (R-USAGE-2, R-USAGE-3); values that are not needed are computed later.
 
         waiting : request → units that are on their way to it in this pool, or that it waits for here
         """
@@ -148,17 +148,17 @@ class Standing:
 
     @cached_property
     def wanted(self) -> dict[int, Fraction]:
-        """Row → its usage demand if there were no share limits; empty as long as nobody divided."""
+        """Row → its usage demand without share limits; empty before `divide`."""
         return self._as_usage(self._wanted)
 
     @cached_property
     def demand(self) -> dict[int, Fraction]:
-        """Row → its usage demand, empty as long as nobody divided."""
+        """Row → its usage demand; empty before `divide`."""
         return self._as_usage(self._demand)
 
     @cached_property
     def quota(self) -> dict[int, Fraction]:
-        """Row → its usage quota, empty as long as nobody divided."""
+        """Row → its usage quota; empty before `divide`."""
         return {row: Fraction(part, over * self.whole) for row, (part, over) in self._parts().items()}
 
     def _as_usage(self, column: Mapping[int, int]) -> dict[int, Fraction]:

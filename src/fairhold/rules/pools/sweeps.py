@@ -69,7 +69,7 @@ class Sweeps:
         return self.taker.standings
 
     def stop_at_bound(self) -> None:
-        """Something is still open after so many rounds: what is decided holds, and another cycle is due."""
+        """The bound on rounds is reached with something still open: the decisions stand, and another cycle is due."""
         self.is_settled = False
         self.books.restraint.not_after(self.books.now + SECOND)
 
@@ -162,10 +162,10 @@ def _owners(books: PoolBooks) -> list[int]:
 
 
 def _fill_levels(found: Sweeps, limits: Limits, early: _Early) -> bool:
-    """Own parcels, private pools, the public pool, each lending up what it leaves; whether all had their turn.
+    """Fill own parcels, private pools and the public pool; each lends up what it leaves. Whether all had a turn.
 
-    It stops where something is taken back in which a unit of this cycle stands: that is not placed then, so that its
-    space is there at once, and first at its own level (R-SWEEP-3).
+    It stops if an early reclaim hits a unit placed in this cycle: this unit is not placed then, and its space is
+    available at once, first at its own level (R-SWEEP-3).
     """
     books = found.books
     for leaf in _owners(books):
@@ -212,7 +212,7 @@ class _Early:
 
     @property
     def is_any(self) -> bool:
-        """Whether anybody takes back in the first sweep."""
+        """Whether any entry reclaims in the first sweep."""
         return any(self._is_early(row) for row in self._rows)
 
     def forget(self) -> None:
@@ -231,13 +231,13 @@ class _Early:
         )
 
     def take_own(self, leaf: int, preference: int) -> bool:
-        """Take a leaf's parcels of a preference back, where its entry says so; whether one of this cycle gave way."""
+        """Reclaim a leaf's parcels of a preference, if its entry says so; whether a unit of this cycle gave way."""
         if not self._is_early(leaf, preference):
             return False
         return self._take(leaf, lambda taker: take_own(taker, leaf, preference))
 
     def take_back(self, pool: int) -> bool:
-        """Take back what a private pool has lent up, where its owner's entry says so; the same."""
+        """Reclaim what a private pool has lent up, if its owner's entry says so; returns the same."""
         if not self._is_early(pool):
             return False
         return self._take(
@@ -259,7 +259,7 @@ class _Early:
 
 
 def _fill_rest(found: Sweeps, limits: Limits, early: _Early, before: int) -> None:
-    """What a gang wants beyond its minimum may stand where the whole of it did not fit: on what stayed at its level.
+    """Place units of gangs beyond their minimum on what is still idle at a level where the whole gang did not fit.
 
     before : units that were placed before any gang may have got its minimum
     """

@@ -57,7 +57,7 @@ class Turns:
             self._way[leaf] = [place[row] for row in way[:-1]]
 
     def next(self) -> int | None:
-        """The leaf whose turn it is; None = nobody is left."""
+        """The leaf whose turn it is; None = no leaf is left."""
         bands, row = self._bands, self._pool
         if not bands.get(row):
             return None
@@ -66,12 +66,12 @@ class Turns:
         return row
 
     def took(self, leaf: int, parts: int) -> None:
-        """Whose turn it was uses so many common parts of the pool more."""
+        """The leaf whose turn it was uses this many common parts of the pool more."""
         for row, heap, weight in self._way[leaf]:
             heapreplace(heap, (heap[0][0] + parts * weight, row))
 
     def drop(self, leaf: int) -> None:
-        """Whose turn it was is satisfied, or nothing fits for it."""
+        """Drop the leaf whose turn it was: it is satisfied, or nothing fits for it."""
         way = self._way[leaf]
         for at, (_, heap, _) in enumerate(way):
             heappop(heap)
