@@ -21,6 +21,8 @@ from fairhold.model.vector import Told, told_of, vector_of
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
@@ -81,10 +83,11 @@ class Vectors:
         self._jobs += 1
         return self._jobs
 
-    def touch_job(self, name: str) -> None:
-        """A job may ask for something else."""
+    def touch_job(self, name: str, attempts: Iterable[int] = ()) -> None:
+        """A job may ask for something else; attempts: numbers of those that another entry may share by now."""
         if self.touched is not None:
             self.touched.jobs[name] = None
+            self.touched.attempts |= dict.fromkeys(attempts)
 
     def touch_attempt(self, number: int) -> None:
         """An attempt has started or ended, or has other parcels."""

@@ -143,10 +143,10 @@ class Cluster:
             job.gangs_made += 1
             self.add_gang(job, f"{job.name}[{job.gangs_made}]", self.now)
 
-    def _touch(self, job: JobRecord) -> None:
-        """What a cycle of vectors reads of a job may be another."""
+    def _touch(self, job: JobRecord, attempts: Iterable[int] = ()) -> None:
+        """What a cycle of vectors reads of a job, and of some of its attempts, may be another."""
         if (vectors := self.books[job.resource_group].vectors) is not None:
-            vectors.touch_job(job.name)
+            vectors.touch_job(job.name, attempts)
 
     def _unask(self, job: JobRecord, request: int) -> None:
         transitions.forget(self.books[job.resource_group], request)
@@ -180,7 +180,7 @@ class Cluster:
     def _move(self, change: say.JobMoved, now: int) -> None:
         job = self.jobs[change.job]
         books = move_held(self, job, change.consumer, now)
-        self._touch(job)
+        self._touch(job, job.attempts)
         for request in self.requests(job):
             transitions.move(books, request, job.leaf)
 

@@ -43,12 +43,13 @@ class InForce:
         return state if len(mine) == len(state.requests) else replace(state, requests=mine)
 
     def news_of(self, plan: Plan, news: News) -> News:
-        """The part of a live cluster's news that belongs to requests of its members."""
+        """The part of a live cluster's news for its members; requests of others count as gone, as they may have moved."""
         if len(self.members) == len(plan.tree.children[0]):
             return news
         top = plan.tree.first_level
         requests = {
-            name: noun for name, noun in news.requests.items() if noun is None or top[noun.consumer] in self.members
+            name: noun if noun is not None and top[noun.consumer] in self.members else None
+            for name, noun in news.requests.items()
         }
         return replace(news, requests=requests, whole=lambda: self.part_of(plan, news.whole()))
 

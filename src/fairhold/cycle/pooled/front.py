@@ -58,7 +58,10 @@ class Front:
         return {line[DEPTH - 1][2]: len(line) - DEPTH for line in self._lines.values() if len(line) > DEPTH}
 
     def read(self, books: PoolBooks, requests: Mapping[str, Request | None]) -> bool:
-        """Update requests, with all of these in the books; False if one asks for another unit than before."""
+        """Update requests, with all of these in the books.
+
+        False: one asks for another unit than before, or is another job with the name of one that is over.
+        """
         self.gone = []
         for name, noun in requests.items():
             found = books.asked.get(name)
@@ -69,7 +72,11 @@ class Front:
                     self.gone.append(found)
             elif found is None:
                 self._show(books, noun)
-            elif (noun.consumer, noun.unit, noun.siting) != (found.leaf, found.unit, found.model.siting):
+            elif (noun.consumer, noun.unit, noun.siting) != (
+                found.leaf,
+                found.unit,
+                found.model.siting,
+            ) or found.place != self.place(name):
                 return False
             else:
                 found.becomes(noun)
@@ -140,7 +147,8 @@ class Front:
 
 def _hide(books: PoolBooks, asked: PendingRequest) -> None:
     del books.asked[asked.model.id]
-    books.by_leaf[asked.leaf].remove(asked)
+    line = books.by_leaf[asked.leaf]
+    del line[bisect_left(line, asked.place, key=_place)]
     books.wanting.pop(asked, None)
 
 

@@ -104,7 +104,10 @@ class PoolLedger:
         books = opened.books
         books.behind = Behind({books.asked[name]: number for name, number in front.behind.items()})
         stand(opened.plan, opened.entry, opened, state, dirty)
-        opened.uncounted |= dict.fromkeys(books.bounded)
+        if opened.entry.policy.has_queues:
+            opened.uncounted |= dict.fromkeys(books.bounded)
+        else:  # nobody counts them
+            opened.uncounted.clear()
         opened.state = state
         self._opened, self._front = opened, front
         return opened

@@ -72,6 +72,8 @@ class RequestClasses:
     def sort(self, books: PoolBooks, requests: Iterable[PendingRequest]) -> None:
         """Put requests where they belong as books are now; those that are not in them are nowhere."""
         self.left.clear()
+        for kind in [kind for kind, request_class in self.of.items() if not request_class.line]:
+            del self.of[kind]
         self._wanting = books.wanting
         takers = {asked for asked, _ in books.keeps}
         for unit in books.told:
