@@ -72,11 +72,10 @@ class Front:
                     self.gone.append(found)
             elif found is None:
                 self._show(books, noun)
-            elif (noun.consumer, noun.unit, noun.siting) != (
-                found.leaf,
-                found.unit,
-                found.model.siting,
-            ) or found.place != self.place(name):
+            elif (found.leaf, found.unit, found.model.siting, found.place) != (
+                *(noun.consumer, noun.unit, noun.siting),
+                self.place(name),
+            ):
                 return False
             else:
                 found.becomes(noun)
