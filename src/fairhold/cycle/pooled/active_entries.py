@@ -43,7 +43,7 @@ class InForce:
         return state if len(mine) == len(state.requests) else replace(state, requests=mine)
 
     def news_of(self, plan: Plan, news: News) -> News:
-        """The part of a live cluster's news for its members; requests of others count as gone, as they may have moved."""
+        """A live cluster's news for its members; requests of others count as gone: they may have moved."""
         if len(self.members) == len(plan.tree.children[0]):
             return news
         top = plan.tree.first_level
