@@ -285,30 +285,6 @@ consumers: {A: {}, B: {}}
 policies:
   - resource_groups: [compute]
     policy: hybrid
-    consumers: {/A: {owned: 1, limit: 1}, /B: {owned: 2, limit: 2}}
-"""
-
-
-@pytest.mark.parametrize("state", ["hosts_down: [h0]", "hosts_never_seen: [h0]", "hosts_down: [h0, h1]"])
-def test_slots_of_a_host_that_is_not_up_are_never_told(state: str) -> None:
-    plan, _ = parse_plan(DOWN, "plan")
-    parsed = parse_state(BOTH_WANT_12 + state + "\n", plan, "state")
-    books = open_books(plan, parsed)[GROUP if GROUP in plan.resource_groups else "compute"]
-    away = {*parsed.hosts_down, *parsed.hosts_never_seen}
-    search = SlotSearch(plan, books, books.rows.by_path["/A"], parsed.now, parsed.hosts_never_seen)
-    every = [each.change for group in search.parameters.groups(search.row).values() for each in group]
-    sized = [*every, *(each.change for each in search.parameters.more_slots())]
-    assert {each.host for each in sized if each.what == "slots"} == {"h0", "h1"} - away
-    assert {each.host for each in every if each.what.startswith("hosts_")} == away
-
-
-DOWN = """
-fairhold: 1
-resource_groups: {compute: {hosts: [{name: h0, slots: 2}, {name: h1, slots: 1}]}}
-consumers: {A: {}, B: {}}
-policies:
-  - resource_groups: [compute]
-    policy: hybrid
     consumers: {/A: {owned: 1}, /B: {owned: 2}}
 """
 

@@ -89,9 +89,9 @@ class VectorStorm(Storm):
         return open_cluster_books(parse_plan(json.dumps(PLAN | self.settings), "plan")[0], 0)
 
     def _orchestrator(self, cluster: Cluster) -> Orchestrator:
-        """Every second one, the twin, goes on in the books of the cycle before."""
-        self.is_brief = not getattr(self, "is_brief", True)
-        return Orchestrator(cluster, on_vectors=self._count, is_brief=self.is_brief)
+        """Every second one, the twin, goes on in the books of the cycle before; the others open them anew."""
+        self.reopens = not getattr(self, "reopens", False)
+        return Orchestrator(cluster, on_vectors=self._count, reopens=self.reopens)
 
     def _count(self, cycle: VectorCycle, cause: str) -> None:
         assert cause

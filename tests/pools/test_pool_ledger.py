@@ -126,16 +126,17 @@ class Compared:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.hosts = self.left = self.rests = 0
+        last: dict[PoolLedger, Opening] = {}
         whole = PoolLedger.open
 
         def opened(ledger: PoolLedger, plan: Plan, entry: PolicyEntry, state: State, news: News) -> Opening:
-            before = {id(parcel) for parcel in _parcels(ledger)}
-            found = whole(ledger, plan, entry, state, news)
+            before = {id(parcel) for parcel in _parcels(last[ledger].books)} if ledger in last else set()
+            found = last[ledger] = whole(ledger, plan, entry, state, news)
             books = found.books
             in_front = replace(news.whole(), requests=_those_in(books, news.whole()))
             assert seen(books) == seen(open_settled(plan, entry, in_front)[0].books)
             self.hosts += len(books.hosts)
-            self.rests += ledger.is_at_rest
+            self.rests += found.rests
             self.left += sum(id(host.parcels[0]) in before for host in books.hosts)
             return found
 
@@ -146,9 +147,8 @@ def _those_in(books: PoolBooks, state: State) -> tuple[Request, ...]:
     return tuple(each for each in state.requests if each.id in books.asked)
 
 
-def _parcels(ledger: PoolLedger) -> Iterable[Parcel]:
-    books = ledger.books
-    return [parcel for host in books.hosts for parcel in host.parcels] if books else []
+def _parcels(books: PoolBooks) -> Iterable[Parcel]:
+    return [parcel for host in books.hosts for parcel in host.parcels]
 
 
 @pytest.mark.parametrize("entry", range(len(ENTRIES)))
@@ -164,5 +164,6 @@ def test_books_that_go_on_are_those_opened_anew(entry: int, monkeypatch: pytest.
 @pytest.mark.parametrize("seed", range(50))
 @pytest.mark.parametrize("entry", range(len(ENTRIES)))
 def test_so_they_are_for_long(entry: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    Compared(monkeypatch)
+    compared = Compared(monkeypatch)
     _OneRun(Random(1000 + seed), forgets=seed % 2 == 0, policies=[ENTRIES[entry]]).run(400)
+    assert compared.hosts

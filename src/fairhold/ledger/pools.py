@@ -316,7 +316,7 @@ class PoolBooks:
     """Requests that wanted more than they held when the cycle began; those that may not hold any number of units"""
     holding: dict[Machine, None] = field(default_factory=dict)
     free: FreeHosts | None = None
-    """Hosts on which something may be held for somebody; all that may start work, None = who owns what matters too"""
+    """Hosts on which something may be held for a request; hosts by what is idle there, None = parcels have owners"""
     behind: Behind = field(default_factory=Behind)
     owns_exactly: bool = True
     """Whether everybody has just what its entries ask for"""

@@ -24,6 +24,8 @@ from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.cycle.queued.queue_ledger import QueueLedger
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pool_terms import Terms
@@ -225,11 +227,17 @@ class Opening:
         self.pools: KnownPools = {}
         self.free: FreeHosts | None = None
         self.queues: QueueLedger | None = None
-        self.uncounted: dict[PendingRequest, None] = dict.fromkeys(books.asked.values())
+        self.uncounted: dict[PendingRequest, None] = {}
         self.rests = False
         self.hosts_of: dict[int, list[Machine]] = {}
         self.unmet: list[Unmet] = []
         self.unseen: dict[Machine, None] = {}
+        self.count_again(books.asked.values())
+
+    def count_again(self, requests: Iterable[PendingRequest]) -> None:
+        """Queues have to count some requests again; without queues there is nothing to count."""
+        if self.entry.policy.has_queues:
+            self.uncounted.update(dict.fromkeys(requests))
 
 
 def open_anew(plan: Plan, entry: PolicyEntry, state: State) -> Opening:

@@ -51,16 +51,6 @@ class PoolLedger:
         self._front: Front | None = None
         self._reserved: set[str] = set()
 
-    @property
-    def books(self) -> PoolBooks | None:
-        """The current books; None = none have been opened."""
-        return None if self._opened is None else self._opened.books
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether owners of parcels stay the same as long as hosts do."""
-        return self._opened is not None and self._opened.rests
-
     def open(self, plan: Plan, entry: PolicyEntry, state: State, news: News) -> Opening:
         """The books of the next cycle; those of the cycle before must not be read any more.
 
@@ -76,7 +66,8 @@ class PoolLedger:
             if dirty is not None:
                 front.sort(opened.books, touched, reserved)
                 asked = opened.books.asked
-                opened.uncounted |= dict.fromkeys([asked[name] for name in touched if name in asked] + front.gone)
+                opened.count_again([asked[name] for name in touched if name in asked])
+                opened.count_again(front.gone)
         if opened is None or front is None or dirty is None:
             opened, front = _open_anew(plan, entry, news, reserved)
         self._reserved = reserved
@@ -104,10 +95,7 @@ class PoolLedger:
         books = opened.books
         books.behind = Behind({books.asked[name]: number for name, number in front.behind.items()})
         stand(opened.plan, opened.entry, opened, state, dirty)
-        if opened.entry.policy.has_queues:
-            opened.uncounted |= dict.fromkeys(books.bounded)
-        else:  # nobody counts them
-            opened.uncounted.clear()
+        opened.count_again(books.bounded)
         opened.state = state
         self._opened, self._front = opened, front
         return opened
@@ -154,7 +142,7 @@ def _renew(  # noqa: PLR0917 - what books are of
             parcel.level = parcel.owner
     for asked in old.bounded:
         asked.most, asked.never = UNLIMITED, None
-        opened.uncounted[asked] = None
+    opened.count_again(old.bounded)
     same = old.terms, old.hosts, old.asked, old.by_leaf, old.host_of
     books = PoolBooks(*same, state.now, serial=old.serial, hosts_down=old.hosts_down)
     books.wanting, books.holding = old.wanting, old.holding

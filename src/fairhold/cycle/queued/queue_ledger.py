@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     Counted = tuple[int, int, bool]
     """Units that a request asks for and holds, and whether they are never taken back."""
 
+MOST_KINDS = 1_000
+"""Kinds of units of which it is known whether a host could take one; beyond, all are forgotten, and found again."""
 _NOTHING: Counted = (0, 0, False)
 
 
 class QueueLedger:
     """The numbers of all queues of one entry on one set of hosts.
 
-    crowds : the requests, those that are alike together
+    terms   : settings of the entry; classes: the requests, equal ones together
     """
 
     def __init__(
@@ -114,6 +116,8 @@ class QueueLedger:
         if not held:
             alike = asked.unit, asked.siting
             if alike not in self._fitting:
+                if len(self._fitting) >= MOST_KINDS:
+                    self._fitting.clear()
                 fitting = any(fits(asked.unit, each) for each in self._totals)
                 self._fitting[alike] = fitting or could_stand(asked, self._kinds)
             if not self._fitting[alike]:

@@ -59,8 +59,9 @@ class Sweeps:
     @property
     def standings(self) -> dict[int, Standing]:
         """Pool → how it is used, as for reclaim; worked out when it is asked for where nobody wanted any."""
-        if self.is_at_rest:
-            return run_sweeps(self.books).standings  # it moves nothing
+        if self.is_at_rest and self.taker is None:
+            found = run_sweeps(self.books)  # it moves nothing
+            self.taker, self.pools = found.taker, found.pools
         if self.taker is None:
             return {}
         for pool in [*self.pools, PUBLIC]:

@@ -40,9 +40,9 @@ class RequestClass:
 
 
 class RequestClasses:
-    """All requests of some books: `alone` are those that are in no crowd; of: what is the same in a crowd → it.
+    """All requests of some books: `alone` are those of no class; of: what is the same in a class → the class.
 
-    left : those who have left a crowd since they were sorted
+    left : those that have left their class since they were sorted
     """
 
     def __init__(self) -> None:
@@ -50,12 +50,12 @@ class RequestClasses:
         self.of: dict[object, RequestClass] = {}
         self.left: list[PendingRequest] = []
         self._where: dict[PendingRequest, tuple[RequestClass, int]] = {}
-        """Request in a crowd → which, and the units by which it counts there."""
+        """Request of a class → the class, and the units that it counts for there."""
         self._wanting: dict[PendingRequest, None] = {}
 
     @property
     def all(self) -> Iterable[RequestClass]:
-        """The crowds; some may be empty by now."""
+        """The classes; some may be empty by now."""
         return self.of.values()
 
     @property
@@ -65,7 +65,7 @@ class RequestClasses:
 
     @property
     def kinds(self) -> list[PendingRequest]:
-        """Those alone that wanted more when the cycle began, and one of every crowd."""
+        """Those alone that wanted more when the cycle began, and the first of every class."""
         alone = [asked for asked in self._wanting if asked in self.alone]
         return alone + [request_class.line[0] for request_class in self.all if request_class.line]
 
@@ -90,7 +90,7 @@ class RequestClasses:
                 self._put(asked)
 
     def stand_alone(self, asked: PendingRequest) -> None:
-        """A request leaves its crowd."""
+        """A request leaves its class."""
         self._drop(asked)
         self.alone[asked] = None
         self.left.append(asked)
@@ -121,7 +121,7 @@ def gather(books: PoolBooks) -> RequestClasses:
 
 
 def kind_of(model: Request) -> object:
-    """What is the same in a crowd."""
+    """What is the same for all requests of a class."""
     return model.consumer, model.unit, model.min_count, model.priority, model.preemptible
 
 

@@ -7,26 +7,22 @@ from heapq import heapify, heappop, heappush, heapreplace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of
 from fairhold.rules.pools.placing import Placing
-from fairhold.rules.pools.siting import will_do
 from fairhold.rules.queues.queue_metrics import dominant_share, is_above, stays_deserved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
+    from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.model.siting import Siting
     from fairhold.rules.pools.reservations import Reservations
     from fairhold.rules.queues.gates import Gates
     from fairhold.rules.queues.request_classes import RequestClass, RequestClasses
 
     Entry = tuple[tuple[object, ...], int, PendingRequest, RequestClass | None, int]
-    """A request in the line of its queue: its place there; of a crowd its next one, and how far along that is."""
+    """A request in the line of its queue: its place there; of a class its next one, and how far along that is."""
 
 ROOT = 0
 
@@ -63,7 +59,7 @@ def request_key(asked: PendingRequest) -> tuple[object, ...]:
 class Turns:
     """Queues that want something, level by level, the next to be served first.
 
-    Whoever gets nothing is dropped, and with it all of its crowd that come right after it: they stand for their queue
+    Whoever gets nothing is dropped, and with it all of its class that come right after it: they stand for their queue
     as it did, so that they would come next, and nothing has changed for them.
     """
 
@@ -78,9 +74,9 @@ class Turns:
     ) -> None:
         """Begin.
 
-        waiting : those that are in no crowd
+        waiting : those of no class
         units   : what a request takes in one turn
-        by_age  : whether one of a crowd may get something where an earlier one did not
+        by_age  : whether one of a class may get something where an earlier one did not
         """
         self._queues, self._units, self._by_age = queues, units, by_age
         self._lines: dict[int, list[Entry]] = {}
@@ -159,32 +155,15 @@ def _entry(asked: PendingRequest, request_class: RequestClass | None, at: int) -
 
 
 def _push(line: list[Entry], request_class: RequestClass, at: int) -> None:
-    """The one at a place of its crowd is in the line now, where there is one."""
+    """The one at a place of its class is in the line now, where there is one."""
     if at < len(request_class.line):
         heappush(line, _entry(request_class.line[at], request_class, at))
 
 
-def _has_room(books: PoolBooks, waiting: list[PendingRequest]) -> bool:
-    """Whether a unit of anybody who waits fits on something idle, or held for it; else nothing can be placed."""
-    tried: set[tuple[Vector, Siting | None]] = set()
-    if books.free is not None:
-        return any(map(books.free.able, {asked.unit for asked in waiting}))
-    open_ = [host for host in books.hosts if not host.is_closed]
-    kept = {asked for host in open_ for parcel in host.parcels for asked in parcel.kept}
-    for asked in waiting:
-        alike = asked.unit, asked.siting
-        if asked in kept:
-            return True
-        if alike not in tried:
-            tried.add(alike)
-            if any(fits(asked.unit, _idle(host)) and will_do(asked, host) for host in open_):
-                return True
-    return False
-
-
-def _idle(host: Machine) -> Vector:
-    parcels = host.parcels
-    return parcels[0].idle if len(parcels) == 1 else total((each.idle for each in parcels), len(host.total))
+def _has_room(books: PoolBooks, waiting: Iterable[PendingRequest]) -> bool:
+    """Whether a unit of any waiting request fits on what is idle or held on a host; if not, none can be placed."""
+    assert books.free is not None, "queues own no parts of hosts"
+    return any(map(books.free.able, {asked.unit for asked in waiting}))
 
 
 def serve(
@@ -196,9 +175,7 @@ def serve(
     them.
     """
     waiting = classes.waiting
-    if not _has_room(
-        books, [*waiting, *(request_class.line[0] for request_class in classes.all if request_class.line)]
-    ):
+    if not _has_room(books, classes.kinds):
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: reservations.new_units(asked) for asked in waiting}
