@@ -87,11 +87,10 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
         quota, quota, plan.limit, need.reserve, held, whole, quota[:], zeros(rows), noticed, zeros(rows)
     )  # fmt: skip
     books, flat, line = (Balance(*(zeros(rows) for _ in Balance._fields)) for _ in range(3))
-    lost = max(0, held[0] - slots)
-    balance.run(compiled, tree, have, False, books, zeros(rows))  # noqa: FBT003
+    lost, places = max(0, held[0] - slots), (place_in_path(tree), sizes(tree))
+    balance.run(compiled, tree, *places, have, False, books)  # noqa: FBT003
     divide.run(compiled, tree, have, lost, -1, books, zeros(rows))
-    balance.run(compiled, tree, have, True, flat, zeros(rows))  # noqa: FBT003
-    places = (place_in_path(tree), sizes(tree))
+    balance.run(compiled, tree, *places, have, True, flat)  # noqa: FBT003
     divide_flat.run(compiled, tree, *places, have, lost, -1, flat, zeros(rows), zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
     return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]

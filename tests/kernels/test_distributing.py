@@ -36,7 +36,8 @@ def nodes(tree: TreeColumns, drawn: Columns) -> list[oracle.Node]:
     for row in range(len(tree.parent)):
         quota, limit, demand, reserve, held, kept = (drawn[name][row] for name in NAMES)
         found.append(oracle.Node(row, quota, limit, demand, reserve, held, kept))
-    for row, node in enumerate(found[1:], 1):
+    for row in tree.child[1:]:
+        node = found[row]
         node.above = found[tree.parent[row]]
         node.above.children.append(node)
     return found

@@ -45,7 +45,7 @@ HUGE_WEIGHTS = rows(st.integers(0, HUGE), st.sampled_from([0, 1, HUGE, HUGE - 1]
 
 def solve(amount: int, group: list[Row]) -> tuple[int, int, list[Fraction]]:
     weight, floor, cap = (list(each) for each in zip(*group, strict=True))
-    num, den = level(0, len(group), amount, weight, floor, cap)
+    num, den = level(range(len(group)), amount, weight, floor, cap)
     exact = [Fraction(filled(num, den, *row), max(den, 1)) for row in group]
     return num, den, exact
 
@@ -68,7 +68,7 @@ def test_the_search_ends_soon(group: list[Row], part: Fraction) -> None:
     low, high = sum(floor for _, floor, _ in group), sum(cap for _, _, cap in group)
     weight = CountedReads(row[0] for row in group)
     weight.bound = int(len(group) * 12 * (3 * log2(2 * len(group)) + 12))
-    level(0, len(group), low + round(part * (high - low)), weight, *map(list, list(zip(*group, strict=True))[1:]))
+    level(range(len(group)), low + round(part * (high - low)), weight, *map(list, list(zip(*group, strict=True))[1:]))
     assert weight.reads >= len(group)
 
 
@@ -83,7 +83,7 @@ def test_floors_over_seven_decades_do_not_make_the_search_circle() -> None:
         if amount < low:
             continue
         weight.reads = 0
-        num, den = level(0, 400, amount, weight, floor, cap)
+        num, den = level(range(400), amount, weight, floor, cap)
         assert sum(Fraction(filled(num, den, *row), den) for row in group) == amount
 
 
@@ -113,9 +113,9 @@ def test_rounding_is_that_of_the_oracle(group: list[Row], part: Fraction, unit: 
     left = total * unit - sum(base)
     if left < low:
         return
-    num, den = level(0, len(group), left, weight, floor, cap)
+    num, den = level(range(len(group)), left, weight, floor, cap)
     exact = [(one + two) / unit for one, two in zip(base, fill(left, weight, floor, cap), strict=True)]
     quota = [0] * len(group)
-    round_off(0, len(group), total, unit, num, den, base, weight, floor, cap, quota)
+    round_off(range(len(group)), total, unit, num, den, base, weight, floor, cap, quota)
     assert quota == whole(exact, total)
     assert all(int(one) <= two <= -(-one // 1) for one, two in zip(exact, quota, strict=True))

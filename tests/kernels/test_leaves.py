@@ -27,13 +27,13 @@ def test_nested_limits_are_summed_up_one_from_the_next(monkeypatch: pytest.Monke
         cap[row] = 2000 if is_leaf else 0
         limit[row] = HUGE if is_leaf else 5 * (rows - row)
     summed = []
-    part_of = leaves._part
+    part_of = leaves._Filling.part_of
 
-    def counting(*branch: Any) -> Any:
+    def counting(filling: Any, branch: int) -> Any:
         summed.append(branch)
-        return part_of(*branch)
+        return part_of(filling, branch)
 
-    monkeypatch.setattr(leaves, "_part", counting)
+    monkeypatch.setattr(leaves._Filling, "part_of", counting)
     amounts = leaves.fill_leaves(tree, place, size, 5 * rows, [1] * rows, cap, limit)
     assert amounts.whole[1] <= limit[1]
     assert len(summed) < 4 * depth

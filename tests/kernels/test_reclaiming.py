@@ -32,7 +32,7 @@ def snapshot_of(tree: TreeColumns, owned: array[int], held: array[int], slots: i
     names = ["", *(f"c{row}" for row in range(1, rows))]
     consumers = ConsumerTree(names, list(tree.parent), list(tree.rank), [None] * rows)
     settings = {row: ConsumerSettings(owned=owned[row]) for row in range(1, rows)}
-    configured = more + sum(owned[tree.first[0] : tree.end[0]])
+    configured = more + tree.total(owned, 0)
     group = ResourceGroup("g", slots, configured)
     plan = Plan("c", "UTC", 0, consumers, {"g": group}, (PolicyEntry(("g",), HYBRID, consumers=settings),))
     books = Books(lay_out(plan, "g"))
@@ -64,7 +64,8 @@ def nodes(tree: TreeColumns, have: Holdings) -> list[oracle.Node]:
     for row in range(len(tree.parent)):
         numbers_of: dict[str, Any] = {name: getattr(have, name)[row] for name in Holdings._fields}
         found.append(oracle.Node(row, **numbers_of, rank=tree.rank[row]))
-    for row, node in enumerate(found[1:], 1):
+    for row in tree.child[1:]:
+        node = found[row]
         node.above = found[tree.parent[row]]
         node.above.children.append(node)
     return found
@@ -73,10 +74,10 @@ def nodes(tree: TreeColumns, have: Holdings) -> list[oracle.Node]:
 def compute(tree: TreeColumns, have: Holdings, lost: int, asked: int = -1, *, flat: bool = False) -> Balance:
     rows = len(tree.parent)
     out = Balance(*(zeros(rows) for _ in Balance._fields))
-    balance(tree, have, flat, out, zeros(rows))
+    places = (place_in_path(tree), sizes(tree))
+    balance(tree, *places, have, flat, out)
     if flat:
         line = Balance(*(zeros(rows) for _ in Balance._fields))
-        places = (place_in_path(tree), sizes(tree))
         divide_flat(tree, *places, have, lost, asked, out, zeros(rows), zeros(rows), line)
     else:
         divide(tree, have, lost, asked, out, zeros(rows))
@@ -142,6 +143,5 @@ def test_a_division_loses_nothing_and_stays_within_bounds(tree: TreeColumns, los
     for row in range(len(tree.parent)):
         assert out.must[row] <= out.can[row]
         assert out.must[row] <= out.gives[row] <= out.can[row]
-        below = range(tree.first[row], tree.end[row])
-        if below:
-            assert out.gives[row] == sum(out.gives[child] for child in below)
+        if tree.children(row):
+            assert out.gives[row] == tree.total(out.gives, row)

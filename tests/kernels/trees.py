@@ -20,19 +20,19 @@ def column(*values: int) -> array[int]:
 
 
 def tree_of(families: list[int], ranks: list[int]) -> TreeColumns:
-    """Breadth first: the n-th row has `families[n]` children; ranks sorted among siblings."""
-    parent, first, end, rank = [-1], [], [], [0]
+    """The n-th row has `families[n]` children; every row has a rank."""
+    parent, first, end, child = [-1], [], [], [0]
     for row, size in enumerate(families):
         first.append(len(parent))
         parent += [row] * size
         end.append(len(parent))
-        rank += sorted(ranks[first[-1] : end[-1]])
+        child += sorted(range(first[-1], end[-1]), key=ranks.__getitem__)
     path, stack = [], [0]
     while stack:
         row = stack.pop()
         path.append(row)
-        stack.extend(range(end[row] - 1, first[row] - 1, -1))
-    return TreeColumns(*(array("q", each) for each in (parent, first, end, rank, path)))
+        stack.extend(reversed(child[first[row] : end[row]]))
+    return TreeColumns(*(array("q", each) for each in (parent, child, first, end, ranks, path)))
 
 
 @st.composite

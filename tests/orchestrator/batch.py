@@ -13,7 +13,6 @@ from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
 from fairhold.cycle.run import run
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import book_notices, book_rest, book_withdrawals
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_other_window, with_spent
 from fairhold.orchestrator.budgets import hold, next_of_budgets, spent
 from fairhold.orchestrator.windows import Openings
@@ -80,7 +79,6 @@ class _Loop:
         self.stopping: set[int] = set()
         self.next_wake: int | None = None
         self.openings = Openings({books.rows.group.name: books})
-        self.node = [books.rows.node[leaf] for leaf in demands.leaf]  # its row may be another in another window
 
     def push(self, instant: int, phase: int, row: int, life: int = 0) -> None:
         heappush(self.heap, (instant, phase, self.serial, row, life))
@@ -107,7 +105,7 @@ class _Loop:
         demands = self.demands
         request = transitions.submit(
             self.books,
-            self.books.rows.row[self.node[job]],
+            demands.leaf[job],
             demands.tasks[job],
             name=demands.name[job],
             priority=demands.priority[job] if demands.priority else 0,
@@ -172,7 +170,7 @@ class _Loop:
         """Let a switch happen that is due; its cycle runs at the same instant."""
         opened = self.openings.take(now)
         for _, force in opened:
-            relay(self.books, in_other_window(self.books.rows, force))
+            self.books.use(in_other_window(self.books.rows, force))
             self.quota = None
         return bool(opened)
 
@@ -182,7 +180,7 @@ class _Loop:
         if consumers is None:
             return False
         rows = self.books.rows
-        relay(self.books, with_spent(rows, frozenset(rows.source.tree.rows[path] for path in consumers)))
+        self.books.use(with_spent(rows, frozenset(rows.by_path[path] for path in consumers)))
         self.quota = None
         return True
 

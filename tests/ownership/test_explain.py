@@ -143,6 +143,8 @@ def _apply(plan: Any, state: Any, change: Any, books: Any) -> None:
         else:
             assume("hosts" not in plan["resource_groups"][GROUP])  # they are all down: a file cannot say so
             state["resource_groups"] = {GROUP: {"slots": change.new}}
+    elif change.what in {"hosts_down", "hosts_closed"}:
+        state[change.what].remove(change.host)
     elif change.what == "configured_slots":
         plan["resource_groups"][GROUP]["configured_slots"] = change.new
     elif change.what == "loan":

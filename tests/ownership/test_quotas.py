@@ -24,11 +24,10 @@ def consumers(books: Books) -> list[Consumer | None]:
         if not rows.is_owner[row]:
             found.append(None)
             continue
-        stated = rows.entries[rows.chosen[row]].consumers[rows.node[row]]
+        stated = rows.entries[rows.chosen[row]].consumers[row]
         plan, parent = rows.plan, found[rows.tree.parent[row]]
         lend_to, borrow_from = (
-            {rows.path(rows.row[peer.consumer]): peer.limit for peer in peers}
-            for peers in (stated.lend_to, stated.borrow_from)
+            {rows.path(peer.consumer): peer.limit for peer in peers} for peers in (stated.lend_to, stated.borrow_from)
         )
         numbers = (plan.owned[row], plan.reserved[row], plan.limit[row], books.demand[row], stated.share_ratio)
         one = Consumer(rows.path(row), parent, *numbers, rows.position[row], lend_to, borrow_from)

@@ -14,7 +14,6 @@ from fairhold.cycle.open import close_books, open_books
 from fairhold.cycle.verify import verify
 from fairhold.errors import InputError
 from fairhold.ledger import transitions
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window
 from fairhold.model.state import State
 from fairhold.planio.plan import parse_plan
@@ -152,7 +151,7 @@ class Changing(RuleBasedStateMachine):
         self.now += span
         force = in_force(self.plan, GROUP, self.now)
         if force != self.books.rows.force:
-            relay(self.books, in_other_window(self.books.rows, force))
+            self.books.use(in_other_window(self.books.rows, force))
         stop_expired(self.books, self.now)
         cycle(self.books, self.now)
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.open import close_books, open_books
 from fairhold.cycle.verify import verify
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_other_window
 from fairhold.model.state import Allocation, Request, State
 from fairhold.orchestrator.changes import WindowOpened
@@ -103,7 +102,7 @@ def test_books_in_other_columns_say_the_same(seed: int) -> None:
     books = open_books(plan, state)
     here = books[GROUP].rows
     there = in_other_window(here, (1 - here.force[0],))
-    relay(books[GROUP], there)
+    books[GROUP].use(there)
     assert books[GROUP].before == here.force
     fresh = open_books(plan, state, {GROUP: there.force})
     assert close_books(books, state) == close_books(fresh, state)
@@ -111,7 +110,7 @@ def test_books_in_other_columns_say_the_same(seed: int) -> None:
         assert getattr(books[GROUP], name) == getattr(fresh[GROUP], name)
     assert books[GROUP].requests.used_by == fresh[GROUP].requests.used_by
     assert books[GROUP].requests.lines.of == fresh[GROUP].requests.lines.of
-    relay(books[GROUP], here)
+    books[GROUP].use(here)
     assert books[GROUP].rows is here
     assert books[GROUP].before == ()
 

@@ -70,7 +70,7 @@ def test_a_switch_takes_place_and_is_in_the_log(tmp_path: Path) -> None:
     office.pass_to(NINE + 61 * SECOND)
     books = office.core.orchestrator.books[GROUP]
     assert books.rows.force == (0,)
-    assert books.rows.by_path != rows.by_path
+    assert books.rows.tree.path != rows.tree.path  # another order of siblings, the same rows
     log = [each.body for each in office.store.entries(0, limit=10_000)]
     opened = [body for body in log if body.startswith('["WindowOpened"')]
     assert opened == [f'["WindowOpened","{GROUP}",[0]]']

@@ -124,9 +124,9 @@ def group_document(result: CycleResult) -> Document:
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     free = free_slots(snapshot, draft)
     quota = draft.quota[:]
-    quota[0] = sum(quota[rows.tree.first[0] : rows.tree.end[0]])  # the root reports what its children got (SPEC §2)
+    quota[0] = rows.tree.total(quota, 0)  # the root reports what its children got (SPEC §2)
     consumers: Document = {}
-    for row in rows.row:  # in the order of the plan's tree
+    for row in range(len(rows)):
         limit = rows.plan.limit[row]
         consumers[rows.path(row)] = {
             "demand": snapshot.demand[row],

@@ -138,7 +138,7 @@ def children_sum_to_their_parent(result: CycleResult) -> Iterator[Violation]:
     tree, quota, need = result.snapshot.rows.tree, result.draft.quota, result.draft.needs.need
     is_owner = result.snapshot.rows.is_owner
     for row in range(len(quota)):
-        below = [child for child in range(tree.first[row], tree.end[row]) if not is_owner[child]]
+        below = [child for child in tree.children(row) if not is_owner[child]]
         if not below:
             continue
         whole = result.snapshot.slots if is_shared(result) else result.snapshot.scale[0]
@@ -187,7 +187,7 @@ def equal_siblings_differ_by_one(result: CycleResult) -> Iterator[Violation]:
         return
     for parent in range(len(rows)):
         alike: dict[tuple[int, ...], list[int]] = {}
-        for row in range(tree.first[parent], tree.end[parent]):
+        for row in tree.children(parent):
             # Of all leaves as one list only leaves are alike; and a fixed branch reports what its children have.
             if rows.is_owner[row] or ((rows.is_flat or is_fixed(result.snapshot)) and not rows.is_leaf(row)):
                 continue
@@ -207,12 +207,12 @@ def a_reserved_unit_goes_to_nobody_else(result: CycleResult) -> Iterator[Violati
     snapshot, tree, reserve = result.snapshot, result.snapshot.rows.tree, result.draft.needs.reserve
     aside, budget = zeros(len(snapshot.rows)), snapshot.budget
     for row in range(len(aside) - 1, 0, -1):
-        inside = sum(aside[tree.first[row] : tree.end[row]])
+        inside = tree.total(aside, row)
         aside[row] = max(reserve[row] - snapshot.held[row], result.draft.kept[row], inside)
-    aside[0] = min(snapshot.idle, sum(aside[tree.first[0] : tree.end[0]]))
+    aside[0] = min(snapshot.idle, tree.total(aside, 0))
     for row in range(len(aside)):
         left = aside[row]
-        for child in range(tree.first[row], tree.end[row]):
+        for child in tree.children(row):
             aside[child] = min(aside[child], left)
             if row == 0 and snapshot.rows.bounded[child]:
                 aside[child] = min(aside[child], budget)

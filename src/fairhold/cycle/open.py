@@ -53,13 +53,13 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
         transitions.shut(book)
     for loan in state.borrowed:
         book = books[loan.resource_group]
-        book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
+        book.borrowed[loan.borrower, loan.lender] = loan.units
     _book_spent(books, state)
     for short in state.shortages:
         if short.resource_group not in books:
             continue  # of vectors
         book = books[short.resource_group]
-        book.shortages[book.rows.row[short.consumer]] = OfLeaf(short.since, short.is_taking)
+        book.shortages[short.consumer] = OfLeaf(short.since, short.is_taking)
     return books
 
 
@@ -88,7 +88,7 @@ def _book_requests(books: dict[str, Books], state: State) -> None:
         book = books[request.resource_group]
         transitions.submit(
             book,
-            book.rows.row[request.consumer],
+            request.consumer,
             request.count,
             name=request.id,
             minimum=request.min_count,
@@ -139,8 +139,7 @@ def _book_counts(books: dict[str, Books], state: State) -> None:
     """Plain counts: one nameless request stands for all that a leaf wants."""
     for consumer, group in dict.fromkeys((*state.demand, *state.allocated)):
         book = books[group]
-        leaf = book.rows.row[consumer]
-        request = transitions.submit(book, leaf, state.demand.get((consumer, group), 0))
+        request = transitions.submit(book, consumer, state.demand.get((consumer, group), 0))
         left = state.allocated.get((consumer, group), 0)
         for host in range(len(book.hosts.name)):
             # A group with hosts but only counts: they stand on the hosts in inventory order.
@@ -157,7 +156,7 @@ def _book_notice(book: Books, notice: Notice, row_of: Mapping[str, int], now: in
 
     That is the order of `victims`, those first that have run for their least time: so they were chosen (R-CONTROL-5).
     """
-    taker = NOBODY if notice.taker < 0 else book.rows.row[notice.taker]
+    taker = max(notice.taker, NOBODY)
     left = notice.units
     for allocation in _held_by(book, notice, row_of, now):
         units = min(left, book.allocations.units[allocation] - book.allocations.noticed[allocation])
@@ -173,7 +172,7 @@ def _held_by(book: Books, notice: Notice, row_of: Mapping[str, int], now: int) -
     if notice.request:
         mine: list[int] = [row_of[notice.request]]
     else:
-        mine = list(requests.holders.get(book.rows.row[notice.consumer], ()))
+        mine = list(requests.holders.get(notice.consumer, ()))
     held = [row for request in mine for row in allocations.by_request.get(request, ())]
     if notice.host:
         held = [row for row in held if book.hosts.name[allocations.host[row]] == notice.host]
@@ -195,8 +194,7 @@ def settle(books: Mapping[str, Books], state: State) -> list[Stop]:
         for allocation, units in [(book.notices.allocation[row], book.notices.units[row]) for row in due]:
             request = book.allocations.request[allocation]
             host = book.hosts.name[book.allocations.host[allocation]]
-            node = book.rows.node[book.requests.leaf[request]]
-            stops.append(Stop(node, group, units, book.requests.id[request], host))
+            stops.append(Stop(book.requests.leaf[request], group, units, book.requests.id[request], host))
             transitions.release(book, allocation, units)
         transitions.shut(book)
     return stops
@@ -211,13 +209,12 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
         by_leaf = book.requests.by_leaf
         for leaf in book.rows.leaves:
             for row in by_leaf.get(leaf, ()):
-                node = book.rows.node[leaf]
                 if book.requests.id[row]:
-                    requests.append(request_of(book, group, node, row))
+                    requests.append(request_of(book, group, row))
                     continue
-                demand[node, group] = book.requests.count[row]
+                demand[leaf, group] = book.requests.count[row]
                 if book.requests.held[row]:
-                    allocated[node, group] = book.requests.held[row]
+                    allocated[leaf, group] = book.requests.held[row]
     return State(
         now=state.now,
         slots=state.slots,
@@ -232,21 +229,19 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
         held=tuple(row for book in books.values() for row in _held_units(book)),
         borrowed=tuple(loan for group, book in books.items() for loan in _loans(book, group)),
         shortages=tuple(
-            Shortage(book.rows.node[leaf], group, *short)
-            for group, book in books.items()
-            for leaf, short in book.shortages.items()
+            Shortage(leaf, group, *short) for group, book in books.items() for leaf, short in book.shortages.items()
         ),
         spent=state.spent,
         previous_cycle=state.now,
     )
 
 
-def request_of(book: Books, group: str, node: int, row: int) -> Request:
+def request_of(book: Books, group: str, row: int) -> Request:
     """A request of the books as a state says it."""
     requests = book.requests
     return Request(
         id=requests.id[row],
-        consumer=node,
+        consumer=requests.leaf[row],
         resource_group=group,
         count=requests.count[row],
         min_count=requests.minimum[row],
@@ -282,9 +277,9 @@ def _notices(book: Books, group: str) -> Iterator[Notice]:
         named = requests.id[request] != ""
         taker = notices.taker[row]
         key = (
-            book.rows.node[requests.leaf[request]],
+            requests.leaf[request],
             group,
-            NOBODY if taker == NOBODY else book.rows.node[taker],
+            taker,
             notices.deadline[row],
             REASONS[notices.reason[row]],
             requests.id[request],
@@ -297,9 +292,8 @@ def _notices(book: Books, group: str) -> Iterator[Notice]:
 
 def _loans(book: Books, group: str) -> Iterator[Loan]:
     """Loans in path order of the borrowers, each borrower's in the order in which it asks its lenders."""
-    node = book.rows.node
     for (borrower, lender), units in book.borrowed.items():
-        yield Loan(node[borrower], node[lender], group, units)
+        yield Loan(borrower, lender, group, units)
 
 
 def _held_units(book: Books) -> Iterator[HeldUnits]:

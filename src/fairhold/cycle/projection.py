@@ -286,12 +286,12 @@ def _limits(plan: Plan, state: State) -> dict[str, int]:
     books = [lay_out(plan, name, force) for name in _of_slots(plan) if (force := in_force(plan, name, state.now))]
     for rows in books:
         for row in rows.leaves:
-            most[rows.node[row], rows.group.name] = rows.controls.max_run_time[row]
+            most[row, rows.group.name] = rows.controls.max_run_time[row]
     vectors = open_vectors(plan)
     if vectors is not None:
         rows = vectors.rows
         for row in rows.leaves:
-            most[rows.node[row], ""] = rows.controls.max_run_time[row]
+            most[row, ""] = rows.controls.max_run_time[row]
     return {
         each.id: shorter(each.time_limit, most.get((each.consumer, each.resource_group), 0)) for each in state.requests
     }

@@ -10,7 +10,6 @@ from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.pooled.merge_results import with_pools
 from fairhold.cycle.pooled.window_preview import pooled_ahead
 from fairhold.cycle.settings_format import beside, said
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
 from fairhold.ledger.transitions import next_deadline
 from fairhold.model.plan import ConsumerSettings
@@ -73,7 +72,7 @@ def _cycle_at(books: Mapping[str, Books], now: int) -> Cycle:
     for group, book in books.items():
         force = in_force(book.rows.source, group, now)
         if force != book.rows.force:
-            relay(book, in_other_window(book.rows, force))
+            book.use(in_other_window(book.rows, force))
     return cycle_on(books, now, tuple(settle(books, State(now))))
 
 
@@ -149,7 +148,7 @@ def changes(before: Rows, after: Rows) -> Document:
 
 
 def _stated(rows: Rows, node: int, known: Mapping[str, Sequence[Setting]]) -> Document:
-    entry = rows.entries[rows.chosen[rows.row[node]]]
+    entry = rows.entries[rows.chosen[node]]
     stated = entry.consumers.get(node, _DEFAULT)
     values = {"policy": entry.policy.name} if node else {}
     return values | said(stated, rows.paths, rows.source.resources, known[entry.policy.name])

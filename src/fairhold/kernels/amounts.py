@@ -38,13 +38,10 @@ def path_weights(tree: TreeColumns, ratio: Sequence[int]) -> tuple[list[int], li
     A product down a deep path can be of any size, so that these are plain whole numbers; a branch's are reduced.
     """
     num, den = [1] * len(tree.parent), [1] * len(tree.parent)
-    for row, start in enumerate(tree.first):
-        end = tree.end[row]
-        if start == end:
-            continue
-        total = sum(ratio[start:end])
-        one, other = _reduced(num[row], den[row] * max(total, 1))
-        for child in range(start, end):
+    for row in range(len(tree.parent)):
+        children = tree.children(row)
+        one, other = _reduced(num[row], den[row] * max(tree.total(ratio, row), 1)) if children else (0, 1)
+        for child in children:
             num[child], den[child] = one * ratio[child], other
     return num, den
 
@@ -58,10 +55,10 @@ def round_from_the_top(tree: TreeColumns, amounts: Amounts, out: array[int]) -> 
     out : (rows,) whole slots
     """
     out[0] = amounts.whole[0]
-    for row, start in enumerate(tree.first):
-        end = tree.end[row]
-        left = out[row] - sum(amounts.whole[start:end]) if end > start else 0
-        for child in range(start, end):
+    for row in range(len(tree.parent)):
+        children = tree.children(row)
+        left = out[row] - tree.total(amounts.whole, row)
+        for child in children:
             out[child] = amounts.whole[child]
             if left > 0 and amounts.broken[child]:
                 out[child] += 1
@@ -117,12 +114,15 @@ def fill_down(tree: TreeColumns, slots: int, ratio: Sequence[int], cap: Sequence
     amount: list[tuple[int, int]] = [(0, 1)] * len(tree.parent)
     level: dict[int, tuple[int, int]] = {}
     amount[0] = (min(slots, cap[0]), 1)
-    for row, start in enumerate(tree.first):
-        end = tree.end[row]
-        if start == end or not any(ratio[start:end]):
+    for row in range(len(tree.parent)):
+        children = tree.children(row)
+        weights = [ratio[child] for child in children]
+        if not any(weights):
             continue
         amount[row] = _reduced(*amount[row])
-        amount[start:end], level[row] = fill_exactly(*amount[row], ratio[start:end], cap[start:end])
+        filled, level[row] = fill_exactly(*amount[row], weights, [cap[child] for child in children])
+        for child, share in zip(children, filled, strict=True):
+            amount[child] = share
 
     def level_of(row: int) -> Fraction | None:
         num, den = level.get(tree.parent[row], (0, 0))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels._jit import lasting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def zeros(rows: int) -> array[int]:
@@ -23,21 +26,31 @@ def _blank(rows: int) -> array[int]:
 class TreeColumns(NamedTuple):
     """The consumer tree of one resource group, one row a consumer.
 
-    Breadth first, row 0 the root: parents before children, the children of one parent side by side, sorted by
-    (rank, plan order). So a roll-up is one backward loop, a division one forward loop.
+    The rows are those of the plan's tree, whatever the ranks are: row 0 the root, parents before children. So a
+    roll-up is one backward loop, a division one forward loop.
 
     parent   : (rows,) row of the parent, -1 at the root
-    first    : (rows,) row of the first child
-    end      : (rows,) one past the last child; equal to `first` at a leaf
+    child    : (rows,) the root, then the children of one parent side by side, sorted by (rank, plan order)
+    first    : (rows,) place in `child` of the first child
+    end      : (rows,) one past the place of the last child; equal to `first` at a leaf
     rank     : (rows,) rank in force
     path     : (rows,) rows in path order: (rank, plan order) level by level, depth first
     """
 
     parent: array[int]
+    child: array[int]
     first: array[int]
     end: array[int]
     rank: array[int]
     path: array[int]
+
+    def children(self, row: int) -> array[int]:
+        """Rows of the children, by (rank, plan order)."""
+        return self.child[self.first[row] : self.end[row]]
+
+    def total(self, column: Sequence[int], row: int) -> int:
+        """What a column says of all children together."""
+        return sum([column[child] for child in self.children(row)])
 
 
 @lasting

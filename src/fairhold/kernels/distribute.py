@@ -34,13 +34,13 @@ def set_aside(
     """
     for row in range(len(tree.parent) - 1, -1, -1):
         wish = kept[row] if tree.first[row] == tree.end[row] else 0
-        for child in range(tree.first[row], tree.end[row]):
+        for child in tree.child[tree.first[row] : tree.end[row]]:
             wish += inside[child]
         inside[row] = max(wish, reserve[row] - held[row]) if row > 0 else wish
     inside[0] = min(inside[0], idle)
     for row in range(len(tree.parent)):
         left = inside[row]
-        for child in range(tree.first[row], tree.end[row]):
+        for child in tree.child[tree.first[row] : tree.end[row]]:
             inside[child] = min(inside[child], left)
             if row == 0 and bounded[child] == 1:
                 inside[child] = min(inside[child], budget)
@@ -145,7 +145,7 @@ def _first_pass(
         else:
             wanted = 0
             set_aside_below = 0
-            for child in range(tree.first[row], tree.end[row]):
+            for child in tree.child[tree.first[row] : tree.end[row]]:
                 wanted += usable[child]
                 set_aside_below += near[child]
             set_aside_below += own[row]
@@ -156,16 +156,15 @@ def _first_pass(
     share[0] = min(usable[0], near[0] + common)
     for row in range(len(tree.parent)):
         left = share[row]
-        start = tree.first[row]
-        end = tree.end[row]
-        if start == end:
+        if tree.first[row] == tree.end[row]:
             granted[row] = left if row > 0 else 0
             continue
+        children = tree.child[tree.first[row] : tree.end[row]]
         free = left
-        for child in range(start, end):
+        for child in children:
             free -= near[child]
         free = max(0, free)
-        for child in range(start, end):
+        for child in children:
             reach = min(free, budget) if row == 0 and bounded[child] == 1 else free
             share[child] = min(usable[child], near[child] + reach, left)
             far = max(0, share[child] - near[child])

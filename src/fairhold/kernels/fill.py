@@ -12,14 +12,13 @@ if TYPE_CHECKING:
 
 @part
 def level(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     amount: int,
     weight: Sequence[int],
     floor: Sequence[int],
     cap: Sequence[int],
 ) -> tuple[int, int]:
-    """Water level λ = num/den at which Σ max(floor, min(cap, λ·weight)) = amount over rows start..end.
+    """Water level λ = num/den at which Σ max(floor, min(cap, λ·weight)) = amount over `rows`.
 
     Rows of weight 0 stand at their floor. `amount` ≥ Σ floor; den = 0 where every row is at its cap.
     A bracketed search: steps by the slope where they stay inside the bracket, else by a kink in its middle, because
@@ -27,7 +26,7 @@ def level(
     """
     total_weight = 0
     total_cap = 0
-    for row in range(start, end):
+    for row in rows:
         total_weight += weight[row]
         total_cap += cap[row] if weight[row] > 0 else floor[row]
     if total_cap <= amount:
@@ -40,7 +39,7 @@ def level(
     while True:
         fixed = 0
         free = 0
-        for row in range(start, end):
+        for row in rows:
             if weight[row] == 0:
                 fixed += floor[row]
             elif num * weight[row] >= min(cap[row], amount) * den:
@@ -60,13 +59,12 @@ def level(
         if steps % 3 == 0 or not (
             free > 0 and num > 0 and low_num * den < num * low_den and num * high_den < high_num * den
         ):
-            num, den = _middle_kink(start, end, amount, weight, floor, cap, low_num, low_den, high_num, high_den)
+            num, den = _middle_kink(rows, amount, weight, floor, cap, low_num, low_den, high_num, high_den)
 
 
 @part
 def _middle_kink(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     amount: int,
     weight: Sequence[int],
     floor: Sequence[int],
@@ -80,7 +78,7 @@ def _middle_kink(
     inside = 0
     fixed = 0
     free = 0
-    for row in range(start, end):
+    for row in rows:
         if weight[row] == 0:
             fixed += floor[row]
             continue
@@ -100,7 +98,7 @@ def _middle_kink(
     if inside == 0:
         return amount - fixed, free
     wanted = inside // 2
-    for row in range(start, end):
+    for row in rows:
         if weight[row] == 0:
             continue
         for kink in (floor[row], min(cap[row], amount)):

@@ -12,7 +12,6 @@ from bisect import bisect_left
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
-from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.amounts import Amounts, path_weights
@@ -65,7 +64,7 @@ def fill_leaves(
     stops: dict[int, list[Stop]] = {}
     for row in range(len(tree.parent) - 1, 0, -1):
         if tree.first[row] < tree.end[row]:
-            wanted[row] = sum(wanted[tree.first[row] : tree.end[row]])
+            wanted[row] = tree.total(wanted, row)
             if limit[row] < min(wanted[row], slots):  # a larger one is never met
                 wanted[row] = limit[row]
                 stops[row] = filling.freeze(row, limit[row], stops)
@@ -164,13 +163,18 @@ class _Filling:
                 above.add(up)
                 up = tree.parent[up]
         for row in above:
-            start, end = tree.first[row], tree.end[row]
-            part[start:end] = [0] * (end - start)
+            for child in tree.children(row):
+                part[child] = 0
         for row in rising:
             part[row] = self.until[row][1] if row in self.until else 1
         for row in sorted(above, reverse=True):
-            start, end = tree.first[row], tree.end[row]
-            part[row] = _part(self.ratio[start:end], part[start:end])
+            part[row] = self.part_of(row)
+
+    def part_of(self, branch: int) -> Part:
+        """Part of a branch's weight that rises, of its children's."""
+        children, ratio, part = self.tree.children(branch), self.ratio, self.part
+        total, rises = sum(ratio[child] for child in children), sum(ratio[child] * part[child] for child in children)
+        return Fraction(rises) / total if 0 < rises < total else int(rises > 0)
 
     def opened(self, rows: list[int]) -> list[int]:
         """Rows of stops, a frozen branch with others of them inside being replaced by what rises in it.
@@ -201,12 +205,12 @@ class _Filling:
             above, own = level[tree.parent[row]], self.frozen.get(row)
             level[row] = own if own is not None and (above is None or own < above) else above
         for row in range(rows - 1, -1, -1):
-            start, end, at = tree.first[row], tree.end[row], level[row]
-            if start == end:
+            at = level[row]
+            if tree.first[row] == tree.end[row]:
                 is_full = at is None or self.cap[row] * self.den[row] * at.denominator <= self.num[row] * at.numerator
                 base[row], part[row] = (self.cap[row] if is_full else 0), int(not is_full)
             else:
-                base[row], part[row] = sum(base[start:end]), _part(self.ratio[start:end], part[start:end])
+                base[row], part[row] = tree.total(base, row), self.part_of(row)
                 if at is not None and row and at is self.frozen.get(row):
                     # As seen from above, all of it stands still; what is inside keeps its own numbers.
                     base[row], part[row] = limit[row], 0
@@ -264,9 +268,3 @@ def _passes(level: Fraction, stop: Stop) -> bool:
 
 def _passes_or_meets(level: Fraction, stop: Stop) -> bool:
     return level.numerator * stop.num >= stop.units * stop.den * level.denominator
-
-
-def _part(ratio: Sequence[int], part: Sequence[Part]) -> Part:
-    """Part of a branch's weight that rises, of its children's."""
-    total, rises = sum(ratio), sum(map(mul, ratio, part))
-    return Fraction(rises) / total if 0 < rises < total else int(rises > 0)

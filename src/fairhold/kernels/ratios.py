@@ -32,7 +32,7 @@ def needs_by_ratio(
             out[row] = min(limit[row], wanted[row])
         else:
             total = 0
-            for child in range(tree.first[row], tree.end[row]):
+            for child in tree.child[tree.first[row] : tree.end[row]]:
                 total += out[child]
             out[row] = min(limit[row], total)
 
@@ -53,9 +53,8 @@ def share_by_ratio(
     quota      : in and out, (rows,) whole slots; the root's is given
     """
     for row in range(len(tree.parent)):
-        start = tree.first[row]
-        end = tree.end[row]
-        if start == end:
+        if tree.first[row] == tree.end[row]:
             continue
-        num, den = level(start, end, quota[row], ratio, floor, cap)
-        round_off(start, end, quota[row], 1, num, den, nothing, ratio, floor, cap, quota)
+        rows = tree.child[tree.first[row] : tree.end[row]]
+        num, den = level(rows, quota[row], ratio, floor, cap)
+        round_off(rows, quota[row], 1, num, den, nothing, ratio, floor, cap, quota)

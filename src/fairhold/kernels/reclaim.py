@@ -72,7 +72,7 @@ def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance, flat: boo
     missing = 0
     can = 0
     must = 0
-    for child in range(tree.first[row], tree.end[row]):
+    for child in tree.child[tree.first[row] : tree.end[row]]:
         missing += out.missing[child]
         can += out.can[child]
         must += out.must[child]
@@ -97,26 +97,27 @@ def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance, flat: boo
 @kernel
 def balance(
     tree: TreeColumns,
+    position: array[int],
+    size: array[int],
     have: Holdings,
     flat: bool,  # noqa: FBT001  # columns and numbers only: kernels are called by position
     out: Balance,
-    room: array[int],
 ) -> None:
     """What every row misses, can give and must give, bottom-up, in place.
 
+    position, size : (rows,) place in path order, and rows in the subtree
     flat : all leaves are one list, whatever their branches; a branch counts only for its limit
-    room : (rows,)
     """
     for row in range(len(tree.parent) - 1, 0, -1):
         out.lack[row] = 0
         if tree.first[row] == tree.end[row]:
             _leaf(row, have, out)
         elif _branch(tree, row, have, out, flat) > 0:
-            _again(tree, row, have, flat, out, room)
+            _again(tree, tree.path[position[row] : position[row] + size[row]], have, flat, out)
     out.missing[0] = 0
     out.can[0] = 0
     out.must[0] = 0
-    for child in range(tree.first[0], tree.end[0]):
+    for child in tree.child[tree.first[0] : tree.end[0]]:
         out.missing[0] += out.missing[child]
         out.can[0] += out.can[child]
         out.must[0] += out.must[child]
@@ -125,47 +126,36 @@ def balance(
 @part
 def _again(
     tree: TreeColumns,
-    top: int,
+    inside: array[int],
     have: Holdings,
     flat: bool,  # noqa: FBT001
     out: Balance,
-    room: array[int],
 ) -> None:
     """Compute a subtree again with nothing protected or kept inside: its limit cannot be met otherwise.
 
-    Breadth first, every level of a subtree is one range of rows; `room` and `out.gives` note where each starts and
-    ends.
+    inside : its rows in path order, so that children are behind their parents
     """
-    level = 0
-    room[0] = top
-    out.gives[0] = top + 1
-    while tree.first[room[level]] < tree.end[out.gives[level] - 1]:
-        room[level + 1] = tree.first[room[level]]
-        out.gives[level + 1] = tree.end[out.gives[level] - 1]
-        level += 1
-    while level >= 0:
-        for row in range(room[level], out.gives[level]):
-            have.protected[row] = 0
-            if tree.first[row] == tree.end[row]:
-                have.keep[row] = have.quota[row]
-                _leaf(row, have, out)
-            else:
-                have.keep[row] = have.entitled[row]
-                _branch(tree, row, have, out, flat)
-        level -= 1
+    for row in inside[::-1]:
+        have.protected[row] = 0
+        if tree.first[row] == tree.end[row]:
+            have.keep[row] = have.quota[row]
+            _leaf(row, have, out)
+        else:
+            have.keep[row] = have.entitled[row]
+            _branch(tree, row, have, out, flat)
 
 
 @part
-def _divide(start: int, end: int, amount: int, noticed: array[int], out: Balance) -> None:
-    """Divide what a node gives over its children, or over its leaves (R-RECLAIM-4).
+def _divide(rows: array[int], amount: int, noticed: array[int], out: Balance) -> None:
+    """Divide what a node gives over its children, or over its leaves, in their order (R-RECLAIM-4).
 
     noticed : (rows,) units under notice that count, summed up the tree
     """
     given = 0
-    for child in range(start, end):
+    for child in rows:
         out.gives[child] = min(out.can[child], max(out.must[child], noticed[child]))
         given += out.gives[child]
-    for child in range(start, end):
+    for child in rows:
         if given <= amount:
             break
         less = min(given - amount, out.gives[child] - out.must[child])
@@ -173,33 +163,33 @@ def _divide(start: int, end: int, amount: int, noticed: array[int], out: Balance
         given -= less
     rest = amount - given
     spare = 0
-    for child in range(start, end):
+    for child in rows:
         spare += out.can[child] - out.gives[child]
     if rest <= 0 or spare <= 0:
         return
     left = rest
-    for child in range(start, end):
+    for child in rows:
         whole = rest * (out.can[child] - out.gives[child]) // spare
         out.gives[child] += whole
         left -= whole
-    _one_each(start, end, left, out)
+    _one_each(rows, left, out)
 
 
 @part
-def _one_each(start: int, end: int, units: int, out: Balance) -> None:
+def _one_each(rows: array[int], units: int, out: Balance) -> None:
     """One unit more from each of the `units` rows that have the most left to give, ties from the worst path."""
     low = 1
     high = 1
-    for row in range(start, end):
+    for row in rows:
         high = max(high, out.can[row] - out.gives[row])
     while low < high:
         middle = (low + high + 1) // 2
-        if _count_above(start, end, middle - 1, out) >= units:
+        if _count_above(rows, middle - 1, out) >= units:
             low = middle
         else:
             high = middle - 1
-    ties = units - _count_above(start, end, low, out)
-    for row in range(end - 1, start - 1, -1):
+    ties = units - _count_above(rows, low, out)
+    for row in rows[::-1]:
         spare = out.can[row] - out.gives[row]
         if spare > low:
             out.gives[row] += 1
@@ -209,10 +199,10 @@ def _one_each(start: int, end: int, units: int, out: Balance) -> None:
 
 
 @part
-def _count_above(start: int, end: int, bound: int, out: Balance) -> int:
+def _count_above(rows: array[int], bound: int, out: Balance) -> int:
     """Rows that have more than `bound` left to give."""
     count = 0
-    for row in range(start, end):
+    for row in rows:
         count += out.can[row] - out.gives[row] > bound
     return count
 
@@ -229,14 +219,14 @@ def divide(tree: TreeColumns, have: Holdings, lost: int, asked: int, out: Balanc
         noticed[row] = min(have.noticed[row], out.can[row])
         if tree.first[row] < tree.end[row]:
             noticed[row] = 0
-            for child in range(tree.first[row], tree.end[row]):
+            for child in tree.child[tree.first[row] : tree.end[row]]:
                 noticed[row] += noticed[child]
     wanted = out.missing[0] + lost
     out.gives[0] = max(out.must[0], min(wanted, out.can[0]) if asked < 0 else min(asked, out.can[0]))
     out.lack[0] = max(0, wanted - out.can[0])
     for row in range(len(tree.parent)):
         if tree.first[row] < tree.end[row]:
-            _divide(tree.first[row], tree.end[row], out.gives[row], noticed, out)
+            _divide(tree.child[tree.first[row] : tree.end[row]], out.gives[row], noticed, out)
 
 
 @kernel
@@ -254,45 +244,44 @@ def divide_flat(
 ) -> None:
     """What every leaf gives where all leaves are one list, in place (R-SHARE-9).
 
-    Branches, deepest first, divide what they must give over their leaves, which then must give it; the root divides
-    the rest over all leaves. In path order the leaves of a branch stand side by side.
+    Branches, the children before their parents, divide what they must give over their leaves, which then must give it;
+    the root divides the rest over all leaves. In path order the leaves of a branch stand side by side.
 
     lost, asked : as for `divide`
-    noticed, leaf, line : (rows,) room: the leaves in path order, and their numbers
+    noticed, line : (rows,) room
+    leaf : (rows,) room: the leaves in path order
     """
     rows = len(tree.parent)
     count = 0
-    for place in range(rows):
-        row = tree.path[place]
+    for row in tree.path:
         # What stands before a row in path order is known by now: `lack` keeps how many leaves that are.
         line.lack[row] = count
         if row > 0 and tree.first[row] == tree.end[row]:
             leaf[count] = row
-            line.can[count] = out.can[row]
-            line.must[count] = out.must[row]
-            noticed[count] = min(have.noticed[row], out.can[row])
+            line.can[row] = out.can[row]
+            line.must[row] = out.must[row]
+            noticed[row] = min(have.noticed[row], out.can[row])
             count += 1
     for row in range(rows - 1, 0, -1):
         if tree.first[row] == tree.end[row]:
             continue
         after = position[row] + size[row]
-        start = line.lack[row]
-        end = line.lack[tree.path[after]] if after < rows else count
+        inside = leaf[line.lack[row] : line.lack[tree.path[after]] if after < rows else count]
         must = 0
-        for place in range(start, end):
-            must += line.must[place]
+        for each in inside:
+            must += line.must[each]
         if must < out.must[row]:
-            _divide(start, end, out.must[row], noticed, line)
-            for place in range(start, end):
-                line.must[place] = line.gives[place]
+            _divide(inside, out.must[row], noticed, line)
+            for each in inside:
+                line.must[each] = line.gives[each]
     wanted = out.missing[0] + lost
     out.gives[0] = max(out.must[0], min(wanted, out.can[0]) if asked < 0 else min(asked, out.can[0]))
     out.lack[0] = max(0, wanted - out.can[0])
-    _divide(0, count, out.gives[0], noticed, line)
+    _divide(leaf[:count], out.gives[0], noticed, line)
     for row in range(1, rows):
         out.gives[row] = 0
-    for place in range(count):
-        out.gives[leaf[place]] = line.gives[place]
+    for each in leaf[:count]:
+        out.gives[each] = line.gives[each]
     for row in range(rows - 1, 0, -1):
         if tree.parent[row] > 0:
             out.gives[tree.parent[row]] += out.gives[row]

@@ -18,7 +18,7 @@ def roll_up(tree: TreeColumns, value: array[int]) -> None:
     for row in range(len(tree.parent) - 1, -1, -1):
         if tree.first[row] < tree.end[row]:
             total = 0
-            for child in range(tree.first[row], tree.end[row]):
+            for child in tree.child[tree.first[row] : tree.end[row]]:
                 total += value[child]
             value[row] = total
 
@@ -40,7 +40,7 @@ def needs(tree: TreeColumns, plan: PlanColumns, scale_num: int, scale_den: int, 
             child_reserve = 0
             child_need = 0
             child_sure = 0
-            for child in range(tree.first[row], tree.end[row]):
+            for child in tree.child[tree.first[row] : tree.end[row]]:
                 child_reserve += out.reserve[child]
                 child_need += out.need[child]
                 child_sure += out.sure[child]

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 @part
 def lay_out_by_owned(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     amount: int,
     unit: int,
     owned: Sequence[int],
@@ -35,10 +34,10 @@ def lay_out_by_owned(
     fill do those who own nothing share the rest equally (R-FILL-2).
     """
     wanted = 0
-    for row in range(start, end):
+    for row in rows:
         wanted += need[row] if owned[row] > 0 else sure[row]
     phase = PHASE_OWNERS if amount < wanted * unit else PHASE_REST
-    for row in range(start, end):
+    for row in rows:
         base[row] = 0
         floor[row] = sure[row] * unit
         cap[row] = need[row] * unit
@@ -51,8 +50,7 @@ def lay_out_by_owned(
 
 @part
 def lay_out_evenly(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     amount: int,
     unit: int,
     scale_num: int,
@@ -71,7 +69,7 @@ def lay_out_evenly(
     leave is added in equal amounts to whoever has need left.
     """
     total = 0
-    for row in range(start, end):
+    for row in rows:
         top = sure[row] * unit
         if owned[row] > 0:
             own = max(owned[row] * unit, owned[row] * scale_num * (unit // scale_den))
@@ -79,7 +77,7 @@ def lay_out_evenly(
         cap[row] = top
         total += top
     phase = PHASE_OWNERS if amount < total else PHASE_REST
-    for row in range(start, end):
+    for row in rows:
         if phase == PHASE_OWNERS:
             base[row] = 0
             weight[row] = owned[row]
@@ -94,8 +92,7 @@ def lay_out_evenly(
 
 @part
 def round_off(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     amount: int,
     unit: int,
     num: int,
@@ -112,12 +109,12 @@ def round_off(
     """
     scale = max(den, 1)
     left = amount
-    for row in range(start, end):
+    for row in rows:
         quota[row] = (base[row] * scale + filled(num, den, weight[row], floor[row], cap[row])) // (unit * scale)
         left -= quota[row]
     if den == 0 and unit == 1:
         return
-    for row in range(start, end):
+    for row in rows:
         if left == 0:
             return
         if (base[row] * scale + filled(num, den, weight[row], floor[row], cap[row])) % (unit * scale) > 0:
@@ -127,8 +124,7 @@ def round_off(
 
 @part
 def round_up(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     unit: int,
     num: int,
     den: int,
@@ -140,15 +136,14 @@ def round_up(
 ) -> None:
     """Whole parts, and one unit more to every row with a fractional part."""
     scale = max(den, 1)
-    for row in range(start, end):
+    for row in rows:
         units = base[row] * scale + filled(num, den, weight[row], floor[row], cap[row])
         quota[row] = (units + unit * scale - 1) // (unit * scale)
 
 
 @part
 def lay_out(
-    start: int,
-    end: int,
+    rows: Sequence[int],
     amount: int,
     unit: int,
     evenly: bool,  # noqa: FBT001  # columns and numbers only: kernels are called by position
@@ -164,15 +159,13 @@ def lay_out(
 ) -> tuple[int, int, int]:
     """Lay out and fill one sibling group with `amount` 1/unit slots: phase, and water level num/den."""
     if evenly:
-        phase = lay_out_evenly(
-            start, end, amount, unit, scale_num, scale_den, owned, sure, need, base, weight, floor, cap
-        )
+        phase = lay_out_evenly(rows, amount, unit, scale_num, scale_den, owned, sure, need, base, weight, floor, cap)
     else:
-        phase = lay_out_by_owned(start, end, amount, unit, owned, sure, need, base, weight, floor, cap)
+        phase = lay_out_by_owned(rows, amount, unit, owned, sure, need, base, weight, floor, cap)
     left = amount
-    for row in range(start, end):
+    for row in rows:
         left -= base[row]
-    num, den = level(start, end, left, weight, floor, cap)
+    num, den = level(rows, left, weight, floor, cap)
     return phase, num, den
 
 
@@ -193,7 +186,7 @@ def fill_group(
 ) -> tuple[int, int, int]:
     """Lay out and fill one sibling group that stands by itself, see `lay_out`."""
     return lay_out(
-        0, len(owned), amount, unit, evenly, scale_num, scale_den, owned, sure, need, base, weight, floor, cap
+        range(len(owned)), amount, unit, evenly, scale_num, scale_den, owned, sure, need, base, weight, floor, cap
     )
 
 
@@ -221,16 +214,14 @@ def share(
     """
     unit = scale_den if evenly and scale_den > 0 else 1
     for row in range(len(tree.parent)):
-        start = tree.first[row]
-        end = tree.end[row]
-        if start == end:
+        if tree.first[row] == tree.end[row]:
             continue
-        amount = quota[row]
+        rows, amount = tree.child[tree.first[row] : tree.end[row]], quota[row]
         _, num, den = lay_out(
-            start, end, amount * unit, unit, evenly, scale_num, unit, plan.owned, need.sure, need.need,
+            rows, amount * unit, unit, evenly, scale_num, unit, plan.owned, need.sure, need.need,
             base, weight, floor, cap,
         )  # fmt: skip
         if up:
-            round_up(start, end, unit, num, den, base, weight, floor, cap, quota)
+            round_up(rows, unit, num, den, base, weight, floor, cap, quota)
         else:
-            round_off(start, end, amount, unit, num, den, base, weight, floor, cap, quota)
+            round_off(rows, amount, unit, num, den, base, weight, floor, cap, quota)

@@ -74,6 +74,17 @@ class Books:
         self.notices = Notices()
         self.keeps = KeptUnits()
 
+    def use(self, rows: Rows) -> None:
+        """Other columns of the same plan hold from now on: of other entries, or with other budgets used up.
+
+        Demand, allocations and notices stay as they are (R-WINDOW-2).
+        """
+        before = self.before or self.rows.force
+        self.before = () if before == rows.force else before
+        self.rows = rows
+        if self.spending is not None:
+            self.spending.use(rows)
+
     @property
     def slots(self) -> int:
         """Slots of the group now: those of hosts that are up, plus those in use on the others (R-UP-1)."""

@@ -86,6 +86,5 @@ class Controls:
 
     def _under(self, then: str) -> array[int]:
         rows = self._rows
-        tops = {rows.node[row] for row, budget in self.budgets.items() if budget.then == then} & rows.spent
-        inside = in_subtrees(rows.source.tree, tops)
-        return array("q", (int(inside[node]) for node in rows.node))
+        tops = {row for row, budget in self.budgets.items() if budget.then == then} & rows.spent
+        return array("q", map(int, in_subtrees(rows.source.tree, tops)))

@@ -1,34 +1,31 @@
-"""A plan's tree in columns: breadth first, siblings by rank."""
+"""A plan's tree in columns: the rows of the plan, and the order of siblings by rank."""
 
 from __future__ import annotations
 
 from array import array
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.columns import TreeColumns
+from fairhold.kernels.columns import TreeColumns, zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from fairhold.model.tree import ConsumerTree
 
 
-def lay_tree(tree: ConsumerTree, rank_of: Callable[[int], int]) -> tuple[array[int], TreeColumns]:
-    """(rows,) the consumer of every row, and the tree in columns.
+def lay_tree(tree: ConsumerTree, rank: Sequence[int]) -> TreeColumns:
+    """The tree in columns.
 
-    rank_of : consumer → rank in force
+    rank : (rows,) rank in force
     """
-    node = array("q", [0])
-    columns = TreeColumns(array("q", [-1]), array("q"), array("q"), array("q", [0]), array("q"))
-    for row, at in enumerate(node):  # grows while it is read: breadth first
-        children = sorted(tree.children[at], key=rank_of)  # stable: plan order among equal ranks
-        columns.first.append(len(node))
-        columns.end.append(len(node) + len(children))
-        node.extend(children)
-        columns.parent.extend([row] * len(children))
-        columns.rank.extend(map(rank_of, children))
+    child, first, end = array("q", [0]), zeros(len(tree)), zeros(len(tree))
+    for row in child:  # grows while it is read: breadth first
+        first[row] = len(child)
+        child.extend(sorted(tree.children[row], key=rank.__getitem__))  # stable: plan order among equal ranks
+        end[row] = len(child)
+    columns = TreeColumns(array("q", tree.parent), child, first, end, array("q", rank), array("q"))
     columns.path.extend(_depth_first(columns))
-    return node, columns
+    return columns
 
 
 def _depth_first(tree: TreeColumns) -> list[int]:
@@ -38,5 +35,5 @@ def _depth_first(tree: TreeColumns) -> list[int]:
     while stack:
         row = stack.pop()
         order.append(row)
-        stack.extend(range(tree.end[row] - 1, tree.first[row] - 1, -1))
+        stack.extend(reversed(tree.children(row)))
     return order

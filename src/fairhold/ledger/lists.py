@@ -23,18 +23,17 @@ class Lists(NamedTuple):
     most: array[int]
 
 
-def make_lists(leaves: Iterable[int], stated: Mapping[int, ConsumerSettings], row_of: array[int]) -> Lists:
+def make_lists(leaves: Iterable[int], stated: Mapping[int, ConsumerSettings]) -> Lists:
     """The pairs of all leaves.
 
     leaves : rows that own exactly, in path order
     stated : row → settings in force
-    row_of : row here of every row of the plan's tree
     """
     lists = Lists(array("q"), array("q"), array("q"))
-    offered = {(row_of[peer.consumer], lender): peer.limit for lender, each in stated.items() for peer in each.lend_to}
+    offered = {(peer.consumer, lender): peer.limit for lender, each in stated.items() for peer in each.lend_to}
     for leaf in leaves:
         for peer in stated[leaf].borrow_from if leaf in stated else ():
-            pair = (leaf, row_of[peer.consumer])
+            pair = (leaf, peer.consumer)
             if pair in offered:
                 lists.borrower.append(leaf)
                 lists.lender.append(pair[1])

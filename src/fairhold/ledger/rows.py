@@ -1,4 +1,4 @@
-"""A plan's consumers in the columns of one resource group: names ↔ row numbers, parents before children."""
+"""A plan's consumers in the columns of one resource group; their rows are those of the plan's tree."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ _DEFAULTS = ConsumerSettings()
 class Rows:
     """One resource group of a plan in columns; made once a plan and window, used by every cycle.
 
+    A consumer's row is its row in the plan's tree, whatever entries are in force: a window changes columns, not rows.
+
     source : the plan
     force  : positions under `policies:` of the entries in force
     group  : the resource group
@@ -40,7 +42,6 @@ class Rows:
     chosen : (rows,) the row's entry, a position in `entries`: that of its first-level ancestor; 0 at the root
     tree, plan : columns, see there; settings that the policy entry does not state have their defaults
     ratio  : (rows,) share ratio, 0 = takes no part in a share pool; 0 at the root
-    node   : (rows,) the consumer's row in the plan's tree
     grace  : (rows,) reclaim grace in force in microseconds: the nearest node's, a policy entry's before the tree's
     configured : slots that the policy's consumers were planned for (S1.37)
     spent  : rows of the plan's tree whose budgets are used up
@@ -55,7 +56,6 @@ class Rows:
     tree: TreeColumns
     plan: PlanColumns
     ratio: array[int]
-    node: array[int]
     grace: array[int]
     configured: int
     paths: tuple[str, ...]
@@ -63,7 +63,7 @@ class Rows:
     known: dict[tuple[int, ...], Rows] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self.node)
+        return len(self.paths)
 
     @cached_property
     def entry(self) -> PolicyEntry:
@@ -73,14 +73,6 @@ class Rows:
     def settings(self, row: int) -> PolicySettings:
         """Switches of the entry that holds for a row."""
         return self.entries[self.chosen[row]].settings
-
-    @cached_property
-    def row(self) -> array[int]:
-        """(consumers,) row here of every row of the plan's tree."""
-        back = zeros(len(self.node))
-        for row, node in enumerate(self.node):
-            back[node] = row
-        return back
 
     @cached_property
     def policies(self) -> tuple[Policy, ...]:
@@ -112,8 +104,7 @@ class Rows:
     @cached_property
     def apart(self) -> int:
         """Slots that `ownership` owns beside `hybrid`; 0 where nothing is mixed (R-MIX-2)."""
-        first = range(self.tree.first[0], self.tree.end[0])
-        return sum(self.plan.owned[row] for row in first if self.is_owner[row]) if self.is_mixed else 0
+        return sum(self.plan.owned[row] for row in self.tree.children(0) if self.is_owner[row]) if self.is_mixed else 0
 
     @cached_property
     def scaled(self) -> PlanColumns:
@@ -133,10 +124,10 @@ class Rows:
         """The lend and borrow lists in force."""
         stated = {
             row: settings
-            for row, node in enumerate(self.node)
-            if self.is_owner[row] and (settings := self.entries[self.chosen[row]].consumers.get(node)) is not None
+            for row in range(len(self))
+            if self.is_owner[row] and (settings := self.entries[self.chosen[row]].consumers.get(row)) is not None
         }
-        return make_lists((leaf for leaf in self.leaves if self.is_owner[leaf]), stated, self.row)
+        return make_lists((leaf for leaf in self.leaves if self.is_owner[leaf]), stated)
 
     @cached_property
     def balances(self) -> tuple[array[int], array[int]]:
@@ -146,7 +137,7 @@ class Rows:
             (-self.depths[row], self.position[row], row, balance)
             for row in range(1, len(self))
             if self.is_owner[row] and not self.is_leaf(row)
-            if (balance := owned[row] - sum(owned[tree.first[row] : tree.end[row]])) > 0
+            if (balance := owned[row] - tree.total(owned, row)) > 0
         ]
         found.sort()
         return array("q", [each[2] for each in found]), array("q", [each[3] for each in found])
@@ -159,10 +150,10 @@ class Rows:
     @cached_property
     def min_runtime(self) -> array[int]:
         """(rows,) microseconds that a unit runs before it is reclaimed for others: the nearest node's (R-CONTROL-5)."""
-        least = zeros(len(self.node))
-        for row in range(1, len(self.node)) if self.spares_young else ():
-            settings = self.entries[self.chosen[row]].consumers.get(self.node[row], _DEFAULTS)
-            least[row] = least[self.tree.parent[row]] if settings.min_runtime is None else settings.min_runtime
+        least = zeros(len(self))
+        for row in range(1, len(self)) if self.spares_young else ():
+            own = self.stated(row).min_runtime
+            least[row] = least[self.tree.parent[row]] if own is None else own
         return least
 
     @cached_property
@@ -172,7 +163,7 @@ class Rows:
 
     def stated(self, row: int) -> ConsumerSettings:
         """What the policy entry states for a row."""
-        return self.entries[self.chosen[row]].consumers.get(self.node[row], _DEFAULTS)
+        return self.entries[self.chosen[row]].consumers.get(row, _DEFAULTS)
 
     def rank(self, row: int) -> int:
         """The rank of a row, also while it is last because its budget is used up."""
@@ -249,7 +240,7 @@ class Rows:
     @cached_property
     def position(self) -> array[int]:
         """(rows,) place of every row in path order."""
-        place = zeros(len(self.node))
+        place = zeros(len(self))
         for position, row in enumerate(self.tree.path):
             place[row] = position
         return place
@@ -257,31 +248,31 @@ class Rows:
     @cached_property
     def size(self) -> array[int]:
         """(rows,) rows in the subtree, the row itself included; in path order they stand side by side."""
-        size = array("q", [1]) * len(self.node)
-        for row in range(len(self.node) - 1, 0, -1):
+        size = array("q", [1]) * len(self)
+        for row in range(len(self) - 1, 0, -1):
             size[self.tree.parent[row]] += size[row]
         return size
 
     @cached_property
     def depths(self) -> array[int]:
         """(rows,) levels above every row; 0 at the root."""
-        depth = zeros(len(self.node))
-        for row in range(1, len(self.node)):
+        depth = zeros(len(self))
+        for row in range(1, len(self)):
             depth[row] = depth[self.tree.parent[row]] + 1
         return depth
 
-    @property
+    @cached_property
     def depth(self) -> int:
         """Levels below the root."""
-        return self.depths[-1]  # breadth first, the last row is one of the deepest
+        return max(self.depths)
 
     @cached_property
     def has_worse(self) -> array[int]:
         """(rows,) 1 where the row, or one above it, has a sibling of worse rank."""
-        tree, worse = self.tree, zeros(len(self.node))
-        for row in range(1, len(self.node)):
+        tree, worse = self.tree, zeros(len(self))
+        for row in range(1, len(self)):
             above = tree.parent[row]
-            worse[row] = int(worse[above] == 1 or tree.rank[tree.end[above] - 1] > tree.rank[row])
+            worse[row] = int(worse[above] == 1 or tree.rank[tree.child[tree.end[above] - 1]] > tree.rank[row])
         return worse
 
     @cached_property
@@ -302,7 +293,7 @@ class Rows:
     @cached_property
     def by_path(self) -> dict[str, int]:
         """Row of every path."""
-        return {self.paths[node]: row for row, node in enumerate(self.node)}
+        return self.source.tree.rows
 
     def is_leaf(self, row: int) -> bool:
         """Whether a row has demand of its own."""
@@ -310,7 +301,7 @@ class Rows:
 
     def path(self, row: int) -> str:
         """Full path of a row."""
-        return self.paths[self.node[row]]
+        return self.paths[row]
 
 
 def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, ...]:
@@ -357,41 +348,35 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
     places = tuple(sorted(set(force)))
     entries = tuple(plan.policies[at] for at in places)
     tree = plan.tree
-    of_node = zeros(len(tree))
+    chosen = zeros(len(tree))
     if len(entries) > 1:
-        of_node = array("q", map(places.index, plan.entries_of(group, force)))
-    stated = [entries[of_node[node]].consumers.get(node, _DEFAULTS) for node in range(len(tree))]
-    used_up = {node: budget for node in spent if (budget := stated[node].budget) is not None}
+        chosen = array("q", map(places.index, plan.entries_of(group, force)))
+    stated = [entries[chosen[row]].consumers.get(row, _DEFAULTS) for row in range(len(tree))]
+    used_up = {row: budget for row in spent if (budget := stated[row].budget) is not None}
     settings = stated
     if used_up:
-        settings = weakened(tree, stated, used_up, [entries[at].policy.owns_exactly for at in of_node])
+        settings = weakened(tree, stated, used_up, [entries[at].policy.owns_exactly for at in chosen])
 
-    def rank_of(node: int) -> int:
-        rank = settings[node].rank if settings[node].rank is not None else tree.rank[node]
-        is_last = node in used_up and used_up[node].then == "lowest_rank"
-        return (plan.default_rank if rank is None else rank) + (LAST if is_last else 0)
-
-    node, columns = lay_tree(tree, rank_of)
-    grace = zeros(len(node))
-    for row in range(1, len(node)):
-        own = settings[node[row]].grace
-        if own is None:
-            own = tree.grace[node[row]]
-        grace[row] = grace[columns.parent[row]] if own is None else own
+    rank, grace = zeros(len(tree)), zeros(len(tree))
+    for row in range(1, len(tree)):
+        own = tree.rank[row] if settings[row].rank is None else settings[row].rank
+        is_last = row in used_up and used_up[row].then == "lowest_rank"
+        rank[row] = (plan.default_rank if own is None else own) + (LAST if is_last else 0)
+        own = tree.grace[row] if settings[row].grace is None else settings[row].grace
+        grace[row] = grace[tree.parent[row]] if own is None else own
     resource_group = plan.resource_groups[group]
     planned = PlanColumns(
-        owned=array("q", [settings[at].owned for at in node]),
-        reserved=array("q", [settings[at].reserved for at in node]),
-        limit=array("q", [settings[at].limit for at in node]),
+        owned=array("q", [each.owned for each in settings]),
+        reserved=array("q", [each.reserved for each in settings]),
+        limit=array("q", [each.limit for each in settings]),
     )
-    ratio = array("q", [_ratio(entries[of_node[at]].policy, settings[at]) for at in node])
+    ratio = array("q", [_ratio(entries[at].policy, each) for at, each in zip(chosen, settings, strict=True)])
     planned.owned[0], planned.reserved[0], planned.limit[0], ratio[0] = 0, 0, UNLIMITED, 0
     configured = resource_group.configured_slots
     if configured is None:
         configured = sum(stated[at].owned for at in tree.children[0])
-    chosen = array("q", [of_node[at] for at in node])
     same = (plan, force, resource_group, entries, chosen)
-    return Rows(*same, columns, planned, ratio, node, grace, configured, tree.paths, spent)
+    return Rows(*same, lay_tree(tree, rank), planned, ratio, grace, configured, tree.paths, spent)
 
 
 def _ratio(policy: Policy, stated: ConsumerSettings) -> int:

@@ -68,8 +68,7 @@ class Snapshot:
         rows = self.rows
         if not rows.is_mixed:
             return 0
-        first = range(rows.tree.first[0], rows.tree.end[0])
-        return max(0, self.scale[0] - sum(self.held[row] for row in first if rows.bounded[row]))
+        return max(0, self.scale[0] - sum(self.held[row] for row in rows.tree.children(0) if rows.bounded[row]))
 
     @property
     def lost(self) -> int:

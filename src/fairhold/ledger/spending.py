@@ -69,7 +69,7 @@ class Spending:
     def use(self, rows: Rows) -> None:
         """Use other columns: other entries are in force, or other budgets are used up."""
         if not self._budgets or rows.force != self.rows.force:
-            self._budgets = {(rows.node[row], budget.period): budget for row, budget in rows.controls.budgets.items()}
+            self._budgets = {(row, budget.period): budget for row, budget in rows.controls.budgets.items()}
             self._heap, self._due, self._used_up = [], {}, set()
             for key in self._budgets:
                 self._look_at(key, 0)
@@ -161,5 +161,5 @@ def used_up(rows: Rows, used: Mapping[int, int]) -> frozenset[int]:
 
     used : row of the plan's tree → unit-microseconds
     """
-    found = ((rows.node[row], budget.amount) for row, budget in rows.controls.budgets.items())
-    return frozenset(node for node, amount in found if used.get(node, 0) >= amount)
+    budgets = rows.controls.budgets
+    return frozenset(row for row, budget in budgets.items() if used.get(row, 0) >= budget.amount)

@@ -153,14 +153,13 @@ def _lay_out(plan: Plan, groups: list[str]) -> Rows:
     """The consumers of a plan in columns that no window changes: nobody owns slots."""
     tree = plan.tree
     at = next(at for at, entry in enumerate(plan.policies) if groups[0] in entry.resource_groups)
-    node, columns = lay_tree(tree, lambda row: plan.default_rank if (rank := tree.rank[row]) is None else rank)
-    nothing = zeros(len(node))
-    planned = PlanColumns(nothing, zeros(len(node)), array("q", [UNLIMITED]) * len(node))
+    planned = PlanColumns(zeros(len(tree)), zeros(len(tree)), array("q", [UNLIMITED]) * len(tree))
     hosts = tuple(host for group in groups for host in plan.resource_groups[group].hosts)
     together = ResourceGroup(", ".join(groups), 0, None, hosts)
-    grace = zeros(len(node))
-    for row in range(1, len(node)):
-        own = tree.grace[node[row]]
-        grace[row] = grace[columns.parent[row]] if own is None else own
-    same = (plan, (at,), together, (plan.policies[at],), zeros(len(node)))
-    return Rows(*same, columns, planned, zeros(len(node)), node, grace, 0, tree.paths)
+    rank, grace = zeros(len(tree)), zeros(len(tree))
+    for row in range(1, len(tree)):
+        stated, own = tree.rank[row], tree.grace[row]
+        rank[row] = plan.default_rank if stated is None else stated
+        grace[row] = grace[tree.parent[row]] if own is None else own
+    same = (plan, (at,), together, (plan.policies[at],), zeros(len(tree)))
+    return Rows(*same, lay_tree(tree, rank), planned, zeros(len(tree)), grace, 0, tree.paths)

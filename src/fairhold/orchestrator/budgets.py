@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import with_spent
 from fairhold.ledger.spending import used_up
 from fairhold.orchestrator.changes import BudgetsSpent
@@ -19,16 +18,12 @@ if TYPE_CHECKING:
 
 
 def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
-    """The set of used-up budgets has changed: move books and jobs of the group to the columns that go with it."""
-    group = change.resource_group
-    books = cluster.books[group]
+    """The set of used-up budgets has changed: use the columns that go with it."""
+    books = cluster.books[change.resource_group]
     rows, spending = books.rows, books.spending
     assert spending is not None, "a group in which somebody has a budget"
     spending.advance(now)
-    new = relay(books, with_spent(rows, frozenset(rows.source.tree.rows[path] for path in change.consumers)))
-    for job in cluster.jobs.values():
-        if job.resource_group == group:
-            job.leaf = new[job.leaf]
+    books.use(with_spent(rows, frozenset(rows.by_path[path] for path in change.consumers)))
 
 
 def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> None:
@@ -46,7 +41,7 @@ def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> Non
 def hold(books: Books, leaf: int, units: int, now: int) -> None:
     """A leaf holds so many units more from now on, or fewer."""
     if books.spending is not None:
-        books.spending.hold(books.rows.node[leaf], units, now)
+        books.spending.hold(leaf, units, now)
 
 
 def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Books:
@@ -107,12 +102,12 @@ def restore_spent(books: Mapping[str, Books], document: Mapping[str, Any], node_
         if group not in books or books[group].spending is None or not paths:
             continue
         rows = books[group].rows
-        periods = {rows.node[row]: budget.period for row, budget in rows.controls.budgets.items()}
+        periods = {row: budget.period for row, budget in rows.controls.budgets.items()}
         used = {
             node: amount for path, period, amount, _ in meters if periods.get(node := node_of(group, path)) == period
         }
         spent = used_up(rows, used) & {node_of(group, path) for path in paths}
-        relay(books[group], with_spent(rows, spent))
+        books[group].use(with_spent(rows, spent))
 
 
 def restore_meters(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:

@@ -78,8 +78,7 @@ def owned_slots(rows: Rows, slots: int) -> list[int]:
     share = [0] * len(rows)
     share[0] = slots
     for row in range(len(rows)):
-        children = range(rows.tree.first[row], rows.tree.end[row])
-        total = sum(rows.ratio[child] for child in children)
+        children, total = rows.tree.children(row), rows.tree.total(rows.ratio, row)
         for child in children if total else ():
             share[child] = share[row] * rows.ratio[child] // total
     return share

@@ -114,11 +114,7 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
 def _count_shortages(live: Orchestrator, done: list[PooledCycle]) -> None:
     """Record which leaves miss units and since when, where controls need it (R-CONTROL-3)."""
     books = live.books[POOLED]
-    found = {
-        books.rows.row[short.consumer]: Shortage(short.since, short.is_taking)
-        for cycle in done
-        for short in cycle.shortages
-    }
+    found = {short.consumer: Shortage(short.since, short.is_taking) for cycle in done for short in cycle.shortages}
     if found != books.shortages:
         live.do(say.ShortagesCounted(POOLED, shortages_told(books, found)))
 

@@ -29,7 +29,7 @@ def shares_queues(books: Books, leaf: int) -> bool:
         return False
     if vectors.queues is None:
         vectors.queues = tops_of_queues(rows.source)
-    return rows.source.tree.first_level[rows.node[leaf]] in vectors.queues
+    return rows.source.tree.first_level[leaf] in vectors.queues
 
 
 def is_fixed(job: JobRecord | JobSubmitted) -> bool:

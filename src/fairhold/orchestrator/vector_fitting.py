@@ -39,7 +39,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
         raise _refused("out-of-range", what, "leave `units` out; for tasks that start together use `min_count`")
     check_place(books, event.consumer, unit, event.min_count, event.siting)
     _check_queue(books, event, unit)
-    most = books.rows.controls.user_limit[books.rows.row[books.rows.source.tree.rows[event.consumer]]]
+    most = books.rows.controls.user_limit[books.rows.source.tree.rows[event.consumer]]
     if event.user and event.min_count > most:
         what = (
             f"{count(event.min_count, 'unit')} at once can never start: the user limit of `{event.consumer}` is {most}"
@@ -49,7 +49,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
 
 def _check_queue(books: Books, event: JobSubmitted, unit: Vector) -> None:
     """Refuse what a queue could never run, and settings of queues for a job of no queue."""
-    row = books.rows.row[books.rows.source.tree.rows[event.consumer]]
+    row = books.rows.source.tree.rows[event.consumer]
     if event.preemptible is not None and not shares_queues(books, row):
         raise not_of_queue(event)
     if is_fixed(event):

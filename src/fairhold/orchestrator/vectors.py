@@ -105,10 +105,10 @@ def grace_of(books: Books, leaf: int, now: int) -> int:
     """Microseconds in which a leaf lets go: as the policy entry in force says."""
     if books.vectors is None:
         return books.rows.grace[leaf]
-    plan, node = books.rows.source, books.rows.node[leaf]
-    top = plan.tree.first_level[node]
+    plan = books.rows.source
+    top = plan.tree.first_level[leaf]
     mine = [force.entry for force in entries_in_force(plan, now) if top in force.members]
-    return terms_of(plan, mine[0]).grace[node] if mine else books.rows.grace[leaf]
+    return terms_of(plan, mine[0]).grace[leaf] if mine else books.rows.grace[leaf]
 
 
 # What a cycle sees
@@ -184,12 +184,12 @@ def frame_of(cluster: Cluster, now: int, hosts: Mapping[str, Any]) -> State:
 
 
 def _shortages(books: Books) -> Iterator[Shortage]:
-    plan, node = books.rows.source, books.rows.node
+    plan = books.rows.source
     groups = groups_of_members(plan) if books.shortages else {}
     for row, short in books.shortages.items():
-        name = min(groups[plan.tree.first_level[node[row]]], default="")
+        name = min(groups[plan.tree.first_level[row]], default="")
         if name:
-            yield Shortage(node[row], name, *short)
+            yield Shortage(row, name, *short)
 
 
 def has_strangers(cluster: Cluster, now: int) -> bool:
@@ -213,12 +213,12 @@ def _closed(cluster: Cluster, now: int) -> frozenset[str]:
             for group in plan.resource_groups.values()
             for host in group.hosts
         }
-        top, node = plan.tree.first_level, cluster.books[POOLED].rows.node
+        top = plan.tree.first_level
         strange = {
             each.places[0][0]
             for each in cluster.attempts.values()
             if each.job.resource_group == POOLED
-            and top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
+            and top[each.job.leaf] not in members.get(each.places[0][0], frozenset())
         }
     return frozenset(
         name for group, name in cluster.hosts if group == POOLED and (name in strange or not cluster.accepts(name))
@@ -228,14 +228,14 @@ def _closed(cluster: Cluster, now: int) -> frozenset[str]:
 def request_of(books: Books, job: JobRecord) -> Request:
     """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
-    count, node, noun = job.running + job.startable, books.rows.node[job.leaf], job.noun
-    if noun is not None and noun.count == count and noun.consumer == node and noun.priority == job.priority:
+    count, noun = job.running + job.startable, job.noun
+    if noun is not None and noun.count == count and noun.consumer == job.leaf and noun.priority == job.priority:
         return noun
     unit = books.vectors.unit(job.terms.unit)
     assert unit is not None, "jobs whose unit a plan does not know keep the plan from being applied"
     noun = job.noun = Request(
         id=job.name,
-        consumer=node,
+        consumer=job.leaf,
         resource_group="",
         count=count,
         min_count=min(job.terms.min_count, count),
@@ -269,17 +269,17 @@ def _notices(cluster: Cluster, books: Books) -> tuple[Notice, ...]:
     noticed = [each for each in under_notice if each.notice is not None and each.notice.reason != "host"]
     serial = books.notices.serial
     noticed.sort(key=lambda each: min(serial[row] for row in books.notices.by_allocation[each.allocations[0]]))
-    node, found = books.rows.node, []
+    found = []
     for attempt in noticed:
         notice = attempt.notice
         assert notice is not None
         taker = cluster.jobs.get(notice.job)
         found.append(
             Notice(
-                consumer=node[attempt.job.leaf],
+                consumer=attempt.job.leaf,
                 resource_group="",
                 units=1,
-                taker=-1 if taker is None else node[taker.leaf],
+                taker=-1 if taker is None else taker.leaf,
                 deadline=notice.deadline,
                 reason=notice.reason,
                 request=attempt.job.name,
@@ -298,7 +298,7 @@ def knows_unit(books: Books, leaf: int, unit: Told) -> bool:
     """Whether a plan has the resources of a unit, in such amounts, and some policy entry shares them with a leaf."""
     assert books.vectors is not None
     plan = books.rows.source
-    top = plan.tree.first_level[books.rows.node[leaf]]
+    top = plan.tree.first_level[leaf]
     return books.vectors.unit(unit) is not None and bool(groups_of_members(plan)[top])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_other_window
 from fairhold.ledger.vectors import vector_groups
 from fairhold.orchestrator import changes as say
@@ -18,13 +17,9 @@ if TYPE_CHECKING:
 
 
 def open_window(cluster: Cluster, change: say.WindowOpened, _now: int) -> None:
-    """Put other entries into force in a resource group: move its books and jobs to their columns (R-WINDOW-2)."""
-    group = change.resource_group
-    books = cluster.books[group]
-    new = relay(books, in_other_window(books.rows, change.entries))
-    for job in cluster.jobs.values():
-        if job.resource_group == group:
-            job.leaf = new[job.leaf]
+    """Put other entries into force in a resource group: its books use their columns from now on (R-WINDOW-2)."""
+    books = cluster.books[change.resource_group]
+    books.use(in_other_window(books.rows, change.entries))
 
 
 BY_TIME: dict[type, Callable[[Cluster, Any, int], None]] = {say.WindowOpened: open_window, say.BudgetsSpent: use_up}

@@ -6,6 +6,7 @@ time. The fractions get longer with the depth of the tree.
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,7 +79,7 @@ class ExactShares:
             parent = tree.parent[child]
             if parent not in self._filling:
                 self._filling[parent] = self.fill(parent, self._amount[parent])
-            share = self._filling[parent].share(child - tree.first[parent])
+            share = self._filling[parent].share(tree.children(parent).index(child))
             self._amount[child] = Fraction(ceil(share)) if self.up else share
         return self._amount[above[0]] if above else self._amount[row]
 
@@ -86,8 +87,9 @@ class ExactShares:
 def fill_children(snapshot: Snapshot, needs: Needs, parent: int, amount: Fraction) -> Filling:
     """Fill a parent's exact amount over its children."""
     rows, compiled = snapshot.rows, snapshot.compiled
-    start, end = rows.tree.first[parent], rows.tree.end[parent]
-    owned, sure, need = (column[start:end] for column in (rows.scaled.owned, needs.sure, needs.need))
+    children = rows.tree.children(parent)
+    columns = (rows.scaled.owned, needs.sure, needs.need)
+    owned, sure, need = (array("q", [column[child] for child in children]) for column in columns)
     evenly = rows.entry.settings.distribute_evenly
     scale_num, scale_den = snapshot.scale[0], max(snapshot.scale[1], 1)
     scale = scale_den if evenly else 1
@@ -95,8 +97,8 @@ def fill_children(snapshot: Snapshot, needs: Needs, parent: int, amount: Fractio
     # What the layouts form: need, sure and owned slots, and in even mode the slots owned now, in 1/unit slots.
     owned_now = max(owned) * scale_num * (unit // scale_den) if evenly else 0
     largest = max(whole, max(need) * unit, max(sure) * unit, max(owned) * unit, owned_now, 1)
-    fits = compiled and largest * max(sum(owned), end - start) < SAFE
-    layout: list[MutableSequence[int]] = [zeros(end - start) if fits else [0] * (end - start) for _ in range(4)]
+    fits = compiled and largest * max(sum(owned), len(children)) < SAFE
+    layout: list[MutableSequence[int]] = [zeros(len(children)) if fits else [0] * (len(children)) for _ in range(4)]
     phase, num, den = fill_group.run(fits, whole, unit, evenly, scale_num, scale_den, owned, sure, need, *layout)
     base, weight, floor, cap = layout
     return Filling(phase, unit, num, den, base, weight, floor, cap)

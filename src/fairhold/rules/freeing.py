@@ -45,7 +45,7 @@ def _reserves_lacking(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     tree, reserve = snapshot.rows.tree, draft.needs.reserve
     free = zeros(len(snapshot.rows))
     for row in range(len(free) - 1, -1, -1):
-        below = sum(free[tree.first[row] : tree.end[row]])
+        below = tree.total(free, row)
         free[row] = max(0, below, reserve[row] - draft.held[row]) if row else below
     return free
 
@@ -56,15 +56,15 @@ def _idle_by_ownership(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     free = zeros(len(snapshot.rows))
     free[0] = max(0, snapshot.slots - draft.held[0])
     for row in range(len(free)):
-        start, end = tree.first[row], tree.end[row]
-        if start == end or free[row] == 0:
+        children = tree.children(row)
+        count = len(children)
+        if count == 0 or free[row] == 0:
             continue
-        count = end - start
-        weight = list(owned[start:end]) if any(owned[start:end]) else [1] * count
+        weight = [owned[child] for child in children] if tree.total(owned, row) else [1] * count
         none, all_of_it = [0] * count, [free[row] * 2] * count  # a cap that nobody reaches
-        num, den = level(0, count, free[row], weight, none, all_of_it)
+        num, den = level(range(count), free[row], weight, none, all_of_it)
         share = [0] * count
-        round_off(0, count, free[row], 1, num, den, none, weight, none, all_of_it, share)
-        for child, units in enumerate(share):
-            free[start + child] = units
+        round_off(range(count), free[row], 1, num, den, none, weight, none, all_of_it, share)
+        for child, units in zip(children, share, strict=True):
+            free[child] = units
     return free

@@ -153,8 +153,7 @@ def _budget(snapshot: Snapshot, inside: array[int]) -> int:
     rows = snapshot.rows
     if not rows.is_mixed:
         return 0
-    first = range(rows.tree.first[0], rows.tree.end[0])
-    return snapshot.budget - sum(inside[row] for row in first if rows.bounded[row])
+    return snapshot.budget - sum(inside[row] for row in rows.tree.children(0) if rows.bounded[row])
 
 
 def _all_passes(snapshot: Snapshot, draft: CycleContext, wanted: array[int], trial: Trial) -> array[int]:

@@ -153,12 +153,11 @@ class _Lack:
 
     def _is_worse(self, giver: int, leaf: int) -> bool:
         """Whether the giver's path has strictly worse rank where the two paths first differ."""
-        parent, rank = self.rows.tree.parent, self.rows.tree.rank
+        parent, rank, depths = self.rows.tree.parent, self.rows.tree.rank, self.rows.depths
         one, other = giver, leaf
         while parent[one] != parent[other]:
-            # Breadth first, the deeper of two rows has the larger number.
-            if one > other:
-                one = parent[one]
-            else:
+            if depths[one] < depths[other]:
                 other = parent[other]
+            else:
+                one = parent[one]
         return rank[one] > rank[other]

@@ -29,8 +29,8 @@ def assess_needs_of_owners(snapshot: Snapshot, draft: CycleContext) -> None:
         if rows.is_owner[row]:
             draft.needs.reserve[row], draft.needs.need[row] = found.reserve[row], found.need[row]
             draft.needs.sure[row] = 0
-    first = slice(rows.tree.first[0], rows.tree.end[0])
-    draft.needs.need[0], draft.needs.reserve[0] = sum(draft.needs.need[first]), sum(draft.needs.reserve[first])
+    for column in (draft.needs.need, draft.needs.reserve):
+        column[0] = rows.tree.total(column, 0)
 
 
 def divide_by_lists(snapshot: Snapshot, draft: CycleContext) -> None:
@@ -99,13 +99,13 @@ def _share_unowned(snapshot: Snapshot, draft: CycleContext) -> Amounts | None:
     """Slots that nobody owns, over the leaves that state a share ratio (R-OWN-3); None where none does."""
     rows, quota, need = snapshot.rows, draft.quota, draft.needs.need
     tree, ratio = rows.tree, rows.ratio[:]
-    unowned = snapshot.slots - sum(rows.plan.owned[tree.first[0] : tree.end[0]])
+    unowned = snapshot.slots - tree.total(rows.plan.owned, 0)
     if unowned <= 0 or not any(ratio):
         return None
     # A branch stands for its leaves, so that the weight of a leaf among all is its own ratio.
     for row in range(len(rows) - 1, 0, -1):
         if not rows.is_leaf(row):
-            ratio[row] = sum(ratio[tree.first[row] : tree.end[row]])
+            ratio[row] = tree.total(ratio, row)
     cap = array("q", (need[row] - quota[row] if rows.is_leaf(row) and ratio[row] else 0 for row in range(len(rows))))
     room = array("q", (limit - units for limit, units in zip(rows.plan.limit, quota, strict=True)))
     amounts = fill_leaves(tree, rows.position, rows.size, unowned, ratio, cap, room)

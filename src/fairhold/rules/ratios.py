@@ -106,11 +106,11 @@ def _divide_level_by_level(snapshot: Snapshot, draft: CycleContext) -> None:
 
 def fill_sharers(rows: Rows, needs: Needs, parent: int, amount: Fraction) -> Filling:
     """Fill a parent's exact amount over its children by ratio (R-SHARE-5)."""
-    start, end = rows.tree.first[parent], rows.tree.end[parent]
-    unit, weight = amount.denominator, list(rows.ratio[start:end])
-    floor, cap = ([units * unit for units in column[start:end]] for column in (needs.sure, needs.need))
-    num, den = level(0, end - start, amount.numerator, weight, floor, cap)
-    return Filling(PHASE_OWNERS, unit, num, den, [0] * (end - start), weight, floor, cap)
+    children, unit = rows.tree.children(parent), amount.denominator
+    weight = [rows.ratio[child] for child in children]
+    floor, cap = ([column[child] * unit for child in children] for column in (needs.sure, needs.need))
+    num, den = level(range(len(children)), amount.numerator, weight, floor, cap)
+    return Filling(PHASE_OWNERS, unit, num, den, [0] * len(children), weight, floor, cap)
 
 
 def _fix(snapshot: Snapshot, draft: CycleContext) -> None:
@@ -121,7 +121,7 @@ def _fix(snapshot: Snapshot, draft: CycleContext) -> None:
     for leaf in rows.leaves:  # what is left may be enough for a gang that no planned share is
         draft.entitled[leaf] = min(draft.entitled[leaf], snapshot.most[leaf])
     for row in range(len(rows) - 1, -1, -1):
-        start, end = rows.tree.first[row], rows.tree.end[row]
-        draft.quota[row] = sum(draft.quota[start:end]) if start < end else draft.entitled[row]
+        is_leaf = rows.tree.first[row] == rows.tree.end[row]
+        draft.quota[row] = draft.entitled[row] if is_leaf else rows.tree.total(draft.quota, row)
     draft.exact = lambda row: min(planned.exact(row), Fraction(need[row]))
     draft.most = lambda row: min(planned.up(row), need[row])

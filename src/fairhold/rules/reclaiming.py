@@ -50,7 +50,7 @@ def keep_below_limits(snapshot: Snapshot, draft: CycleContext) -> Holdings:
     rows, have = snapshot.rows, holdings(snapshot, draft)
     keep_for_themselves(snapshot, draft, have)
     scratch = Balance(*(zeros(len(rows)) for _ in Balance._fields))
-    balance.run(snapshot.compiled, rows.tree, have, rows.is_flat, scratch, zeros(len(rows)))
+    balance.run(snapshot.compiled, rows.tree, rows.position, rows.size, have, rows.is_flat, scratch)
     return have
 
 
@@ -89,19 +89,18 @@ def _reserves(snapshot: Snapshot, draft: CycleContext) -> array[int]:
 
 
 def _divide(snapshot: Snapshot, draft: CycleContext, have: Holdings, asked: int) -> None:
-    tree, compiled, room = snapshot.rows.tree, snapshot.compiled, zeros(len(snapshot.rows))
+    rows, compiled, room = snapshot.rows, snapshot.compiled, zeros(len(snapshot.rows))
+    places = (rows.tree, rows.position, rows.size)
     # Where a gang gives more than it was asked, a limit may be met without units that are kept: that is asked anew.
     have = have._replace(keep=have.keep[:], protected=have.protected[:])
     draft.keep, draft.protected = have.keep, have.protected
-    flat = snapshot.rows.is_flat
-    balance.run(compiled, tree, have, flat, draft.balance, room)
+    flat = rows.is_flat
+    balance.run(compiled, *places, have, flat, draft.balance)
     if flat:
-        rows, count = snapshot.rows, len(snapshot.rows)
-        line = Balance(*(zeros(count) for _ in Balance._fields))
-        places = (tree, rows.position, rows.size)
-        divide_flat.run(compiled, *places, have, snapshot.lost, asked, draft.balance, room, zeros(count), line)
+        line = Balance(*(zeros(len(rows)) for _ in Balance._fields))
+        divide_flat.run(compiled, *places, have, snapshot.lost, asked, draft.balance, room, zeros(len(rows)), line)
     else:
-        divide.run(compiled, tree, have, snapshot.lost, asked, draft.balance, room)
+        divide.run(compiled, rows.tree, have, snapshot.lost, asked, draft.balance, room)
     settle_lack(snapshot, draft.firm, have, draft.balance)
 
 

@@ -96,12 +96,11 @@ class _Return:
         """Sums of all branches; what a leaf can give is all above its quota, but for what rounding alone put there."""
         have, out, tree = self.have, self.out, self.rows.tree
         for row in range(len(self.rows) - 1, -1, -1):
-            start, end = tree.first[row], tree.end[row]
-            if start < end:
+            if not row or not self.rows.is_leaf(row):
                 for column in (out.missing, out.gives, out.can, out.must):
-                    column[row] = sum(column[start:end])
+                    column[row] = tree.total(column, row)
                 out.must[row] = max(out.must[row], self.least[row])
-            elif row:
+            else:
                 able = 0 if have.protected[row] else have.held[row] - have.keep[row]
                 out.can[row] = max(out.must[row], out.gives[row], able)
 

@@ -25,7 +25,7 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: CycleContext) -> None:
     if not books.before:
         return
     before = in_other_window(rows, books.before)
-    was = [before.entries[before.chosen[before.row[node]]].policy for node in rows.node]
+    was = [before.entries[before.chosen[node]].policy for node in range(len(rows))]
     now = [rows.entries[at].policy for at in rows.chosen]
 
     def shares_now(row: int) -> bool:

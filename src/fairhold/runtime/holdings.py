@@ -139,8 +139,7 @@ def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, Columns]) -> N
             continue
         hosts = [host for group in force.entry.resource_groups for host in plan.resource_groups[group].hosts]
         there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
-        rows = (books.rows.node[leaf] for leaf in books.rows.leaves)
-        leaves = [tree.paths[row] for row in rows if tree.first_level[row] in force.members]
+        leaves = [tree.paths[row] for row in books.rows.leaves if tree.first_level[row] in force.members]
         for at in resources:
             room = [max(0, owned[path][at] - allocated[path][at]) for path in leaves]
             beyond = sum(columns["borrowed"][path][at] for path in leaves)

@@ -77,7 +77,7 @@ class Quotas:
     def _count(self, row: int, until: int) -> None:
         spans, quota = self._spans, self._last[row]
         since = max(self._since[row], spans.begin)
-        if not quota or until <= since or self._rows is None or self._rows.tree.first[row] < self._rows.tree.end[row]:
+        if not quota or until <= since or self._rows is None or not self._rows.is_leaf(row):
             return
         column = self._of.setdefault(self._rows.path(row), array("q"))
         last = (until - 1 - spans.begin) // spans.piece
@@ -112,7 +112,7 @@ class VectorQuotas(Watcher):
         waits = bool(books.requests.lines.of)
         return [
             own if not waits or (amounts := self._amounts.get(node)) is None else amounts[at]
-            for node, own in zip(books.rows.node, held, strict=True)
+            for node, own in enumerate(held)
         ]
 
     def cycled(self, now: int, result: CycleResult) -> None:

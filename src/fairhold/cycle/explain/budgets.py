@@ -61,7 +61,7 @@ def bounds_of(result: CycleResult, row: int) -> Iterator[Control]:
         line.append(rows.tree.parent[line[-1]])
     spending = snapshot.books.spending
     for at in (*reversed(line[1:]), *inside):
-        if at in rows.controls.budgets and rows.node[at] in rows.spent:
+        if at in rows.controls.budgets and at in rows.spent:
             budget = rows.controls.budgets[at]
             units = snapshot.demand[row] - snapshot.counted[row] if budget.then == "wait" else 0
             until = 0 if spending is None else spending.period(budget.period, snapshot.now)[1]

@@ -141,7 +141,7 @@ def look_inside(books: Books, row: int, need: array[int], reserve: array[int]) -
     more = {row: 1}  # row → by how much its need has to grow; those under a full limit have none
     best_leaf, best_cap = (2, 0, row), (LARGEST + 1, -1)
     for at in tree.path[start : start + rows.size[row]]:
-        wanted = demand[at] if rows.is_leaf(at) else sum(need[tree.first[at] : tree.end[at]])
+        wanted = demand[at] if rows.is_leaf(at) else tree.total(need, at)
         grows = more.get(at) if at == row or not is_shared or rows.ratio[at] else None
         if at != row and grows is not None and wanted > limit[at]:
             best_cap = min(best_cap, (grows, at))
@@ -151,5 +151,5 @@ def look_inside(books: Books, row: int, need: array[int], reserve: array[int]) -
             entry = (int(growth is None), growth or 0, at)
             best_leaf = min(best_leaf, entry) if best_leaf[0] < 2 else entry
         elif growth is not None:
-            more |= dict.fromkeys(range(tree.first[at], tree.end[at]), growth)
+            more |= dict.fromkeys(tree.children(at), growth)
     return Inside(best_leaf[2], best_cap[1])

@@ -52,7 +52,7 @@ def explain(
         slots=snapshot.slots,
         scale_num=snapshot.scale[0],
         scale_den=snapshot.scale[1] if rows.is_scaled(row) else snapshot.scale[0],
-        quota=draft.quota[row] if row else sum(draft.quota[rows.tree.first[0] : rows.tree.end[0]]),
+        quota=draft.quota[row] if row else rows.tree.total(draft.quota, 0),
         demand=snapshot.demand[row],
         held=snapshot.held[row],
         levels=tuple(_levels(result, row)),
@@ -98,7 +98,6 @@ def derive_level(result: CycleResult, parent: int) -> Level:
     """The division of one parent's quota, derived again exactly."""
     rows = result.snapshot.rows
     filling = _filling(result, parent)
-    first, end = rows.tree.first[parent], rows.tree.end[parent]
     phase = "enough" if filling.den == 0 else "rest" if filling.phase == PHASE_REST else "owners"
     water = _water(filling)
     return Level(
@@ -107,8 +106,8 @@ def derive_level(result: CycleResult, parent: int) -> Level:
         water=water,
         phase=phase,
         siblings=tuple(
-            _standing(result, filling, water, child, child - first)
-            for child in range(first, end)
+            _standing(result, filling, water, child, place)
+            for place, child in enumerate(rows.tree.children(parent))
             if not rows.is_owner[child]
         ),
     )
@@ -123,24 +122,24 @@ def derive_shares(result: CycleResult, parent: int) -> Level:
     """The division of one parent's quota by share ratio."""
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     amount, planned = draft.quota[parent], _planned(draft)
-    first, end = rows.tree.first[parent], rows.tree.end[parent]
+    children = rows.tree.children(parent)
     if is_fixed(snapshot):
-        phase, exact = "fixed", [draft.exact(row) for row in range(first, end)]
-        water = planned.level(first) or Fraction(0)
+        phase, exact = "fixed", [draft.exact(row) for row in children]
+        water = planned.level(children[0]) or Fraction(0)
     elif draft.filled is not None:
         level = draft.filled.level(parent)
-        phase, exact = "enough" if level is None else "leaves", [draft.exact(row) for row in range(first, end)]
+        phase, exact = "enough" if level is None else "leaves", [draft.exact(row) for row in children]
         water = level or Fraction(0)
     else:
         filling = fill_sharers(rows, draft.needs, parent, Fraction(amount))
-        phase, exact = "ratio" if filling.den else "enough", [filling.share(child) for child in range(end - first)]
+        phase, exact = "ratio" if filling.den else "enough", [filling.share(place) for place in range(len(children))]
         water = _water(filling)
     return Level(
         parent=rows.path(parent),
         amount=amount,
         water=water,
         phase=phase,
-        siblings=tuple(_sharer(result, row, exact[row - first], water) for row in range(first, end)),
+        siblings=tuple(_sharer(result, row, own, water) for row, own in zip(children, exact, strict=True)),
     )
 
 
@@ -181,7 +180,7 @@ def derive_standing(result: CycleResult, row: int) -> Standing:
     parent = rows.tree.parent[row]
     if _divider(result, row) is derive_level:  # the others are not asked for, they may be many
         filling = _filling(result, parent)
-        return _standing(result, filling, _water(filling), row, row - rows.tree.first[parent])
+        return _standing(result, filling, _water(filling), row, rows.tree.children(parent).index(row))
     path = rows.path(row)
     return next(each for each in level_of(result, row).siblings if each.path == path)
 
@@ -233,7 +232,7 @@ def _wanted(result: CycleResult, row: int) -> int:
     tree = result.snapshot.rows.tree
     if result.snapshot.rows.is_leaf(row):
         return result.snapshot.usable[row]
-    return sum(result.draft.needs.need[tree.first[row] : tree.end[row]])
+    return tree.total(result.draft.needs.need, row)
 
 
 def _moves(result: CycleResult, row: int) -> Iterator[Move]:

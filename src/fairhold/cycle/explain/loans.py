@@ -29,8 +29,7 @@ def loans_of(result: CycleResult, row: int) -> Iterator[Loan]:
 def lack_slots(result: CycleResult, row: int) -> bool:
     """Whether a lender of a leaf would lend it more, and there are no slots for it."""
     snapshot, rows = result.snapshot, result.snapshot.rows
-    first = range(rows.tree.first[0], rows.tree.end[0])
-    if snapshot.slots >= sum(rows.plan.owned[top] for top in first if rows.is_owner[top]):
+    if snapshot.slots >= sum(rows.plan.owned[top] for top in rows.tree.children(0) if rows.is_owner[top]):
         return False
     pairs = (pair for pair, borrower in enumerate(rows.lists.borrower) if borrower == row)
     return any(bound_of_loan(result, pair) == "slots" for pair in pairs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def derive_owned(result: CycleResult, parent: int) -> Level:
     """The children of a parent that own exactly, each with its parts."""
     rows = result.snapshot.rows
-    siblings = [row for row in range(rows.tree.first[parent], rows.tree.end[parent]) if rows.is_owner[row]]
+    siblings = [row for row in rows.tree.children(parent) if rows.is_owner[row]]
     parts = _parts(result, parent)
     return Level(
         parent=rows.path(parent),
@@ -47,7 +47,7 @@ def _parts(result: CycleResult, parent: int) -> dict[int, Parts]:
     balance: dict[int, int] = {}
     borrowed: dict[int, dict[str, int]] = {}
     lent: dict[int, dict[str, int]] = {}
-    for child in range(rows.tree.first[parent], rows.tree.end[parent]):
+    for child in rows.tree.children(parent):
         inside = rows.tree.path[rows.position[child] : rows.position[child] + rows.size[child]]
         child_of |= dict.fromkeys(inside, child)
         own[child] = sum(owning.own[row] for row in inside)
@@ -85,7 +85,7 @@ def _bound(result: CycleResult, row: int, parts: Parts) -> Bound:
 def _bound_of_need(result: CycleResult, row: int) -> Bound:
     """Why a consumer that has all that it needs does not need more."""
     snapshot, tree = result.snapshot, result.snapshot.rows.tree
-    need, below = result.draft.needs.need[row], result.draft.needs.need[tree.first[row] : tree.end[row]]
-    if need < (snapshot.usable[row] if snapshot.rows.is_leaf(row) else sum(below)):
+    need, below = result.draft.needs.need[row], tree.total(result.draft.needs.need, row)
+    if need < (snapshot.usable[row] if snapshot.rows.is_leaf(row) else below):
         return Bound.LIMIT
     return bound_of_demand(result, row) if need <= snapshot.demand[row] else Bound.RESERVE

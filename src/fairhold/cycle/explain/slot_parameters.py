@@ -23,6 +23,7 @@ from fairhold.model.plan import ENFORCED, ENTITLEMENTS
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from fairhold.cycle.explain.pooled.parameter import Files
@@ -50,7 +51,7 @@ class SlotParameters:
 
     def groups(self, row: int) -> Groups:
         """All values for a consumer, the likeliest first."""
-        tree, rows = self.rows.tree, range(1, len(self.rows))
+        tree, rows = self.rows.tree, self.rows.tree.child[1:]
         mine = {*self._inside(row), *self.line(row)}
         leaves = {at for at in mine if self.rows.is_leaf(at)}
         return {
@@ -110,15 +111,15 @@ class SlotParameters:
 
     def budget(self, row: int) -> Iterator[Parameter]:
         """Of a budget that is used up as many unit-hours as make it as if it were not."""
-        rows, node, at = self.rows, self.rows.node[row], self.at[row]
-        if row not in rows.controls.budgets or node not in rows.spent or self.books.spending is None:
+        rows, at = self.rows, self.at[row]
+        if row not in rows.controls.budgets or row not in rows.spent or self.books.spending is None:
             return
         budget = rows.controls.budgets[row]
-        used = self.books.spending.meters[node, budget.period].amount
+        used = self.books.spending.meters[row, budget.period].amount
         change = Change("budget", budget.unit_hours, None, consumer=rows.path(row))
 
         def put(files: Files, value: int) -> Files:
-            return with_settings(files, at, node, budget=replace(budget, unit_hours=value))
+            return with_settings(files, at, row, budget=replace(budget, unit_hours=value))
 
         yield Parameter(change, budget.unit_hours, (used // HOUR + 1,), put, int)
 
@@ -141,24 +142,24 @@ class SlotParameters:
 
     def weights(self, row: int) -> Iterator[Parameter]:
         """What else a division of another package weighs a consumer by."""
-        at, node, stated = self.at[row], self.rows.node[row], self.rows.stated(row)
+        at, stated = self.at[row], self.rows.stated(row)
         division = self.plan.policies[at].policy.division
         for setting in division.weights if division else ():
             old, key = setting.of(stated), setting.key
 
             def put(files: Files, value: int, key: str = key) -> Files:
-                return with_settings(files, at, node, more={**stated.more, key: value})
+                return with_settings(files, at, row, more={**stated.more, key: value})
 
             change = Change(key, old, None, consumer=self.rows.path(row))
             yield Parameter(change, old, around(old, setting.least, setting.most), put, int, 1)
 
     def demand(self, leaf: int) -> Parameter:
         """What a leaf wants, up to all slots; less only where no requests say so one by one."""
-        old, node, group = self.books.demand[leaf], self.rows.node[leaf], self.rows.group.name
+        old, group = self.books.demand[leaf], self.rows.group.name
         is_counted = not any(self.books.requests.id[at] for at in self._asked_below(leaf))
 
         def put(files: Files, value: int) -> Files:
-            return replace(files, state=replace(files.state, demand={**files.state.demand, (node, group): value}))
+            return replace(files, state=replace(files.state, demand={**files.state.demand, (leaf, group): value}))
 
         values = around(old, 0 if is_counted else old, max(old, self.books.slots))
         return Parameter(Change("demand", old, None, consumer=self.rows.path(leaf)), old, values, put, int, 1)
@@ -178,18 +179,17 @@ class SlotParameters:
 
         def put(files: Files, value: int) -> Files:
             for row, key, peer in sides:
-                at, node, of = self.at[row], self.rows.node[row], self.rows.node[peer]
-                stated = getattr(files.plan.policies[at].consumers[node], key)
-                peers = tuple(replace(each, limit=value) if each.consumer == of else each for each in stated)
-                files = with_settings(files, at, node, **{key: peers})
+                stated = getattr(files.plan.policies[self.at[row]].consumers[row], key)
+                peers = tuple(replace(each, limit=value) if each.consumer == peer else each for each in stated)
+                files = with_settings(files, self.at[row], row, **{key: peers})
             return files
 
         return put
 
-    def _children(self, row: int) -> range:
-        return range(self.rows.tree.first[row], self.rows.tree.end[row])
+    def _children(self, row: int) -> array[int]:
+        return self.rows.tree.children(row)
 
-    def _siblings(self, row: int) -> range:
+    def _siblings(self, row: int) -> array[int]:
         return self._children(self.rows.tree.parent[row])
 
     def owned_below(self, row: int) -> int:
@@ -228,10 +228,9 @@ class SlotParameters:
 
     def _stated(self, row: int, what: str, old: int, values: tuple[int, ...], step: int = 0) -> Parameter:
         """A number that the plan states for a consumer; UNLIMITED = none."""
-        node, at = self.rows.node[row], self.at[row]
 
         def put(files: Files, value: int) -> Files:
-            return with_settings(files, at, node, **{what: value})
+            return with_settings(files, self.at[row], row, **{what: value})
 
         change = Change(what, bound_told(old), None, consumer=self.rows.path(row))
         return Parameter(change, old, values, put, bound_told, step)
@@ -250,17 +249,13 @@ class SlotParameters:
     def requests(self) -> tuple[Request, ...]:
         """Requests with a name."""
         named = (at for at in self.books.requests.rows() if self.books.requests.id[at])
-        return tuple(
-            request_of(self.books, self.rows.group.name, self.rows.node[self.books.requests.leaf[at]], at)
-            for at in named
-        )
+        return tuple(request_of(self.books, self.rows.group.name, at) for at in named)
 
     def _requests(self, leaves: set[int]) -> Iterator[Parameter]:
-        nodes = {self.rows.node[leaf] for leaf in leaves}
         mine = self.requests()
         priorities = {each.priority for each in mine}
-        for each in mine if nodes else ():
-            if each.consumer in nodes:
+        for each in mine if leaves else ():
+            if each.consumer in leaves:
                 most = max(each.count, self.books.slots)
                 yield asks(each, "min_count", around(each.min_count, 0, each.count), 1)
                 yield asks(each, "count", around(each.count, each.min_count, most), 1)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
-from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import lay_out, with_spent
 
 if TYPE_CHECKING:
@@ -53,12 +52,9 @@ class Trials:
         other.is_trial, other.spending = True, None
         other.demand, other.kept = array("q", books.demand), array("q", books.kept)
         for (node, _), units in files.state.demand.items():
-            other.demand[books.rows.row[node]] = units
+            other.demand[node] = units
         self._change_hosts(other, files)
-        other.requests, other.notices = copy(books.requests), copy(books.notices)
-        other.requests.leaf, other.notices.taker = books.requests.leaf[:], books.notices.taker[:]
-        other.requests.lines = copy(books.requests.lines)
-        relay(other, rows)
+        other.use(rows)
         if files.state.requests is not self.files.state.requests:
             self._change_requests(other, files)
         return other
@@ -68,7 +64,7 @@ class Trials:
         if plan is self.files.plan:
             return rows
         again = lay_out(plan, rows.group.name, rows.force, rows.spent)
-        enough = {at for at in rows.spent if self._is_enough(at, again.stated(again.row[at]).budget)}
+        enough = {at for at in rows.spent if self._is_enough(at, again.stated(at).budget)}
         return with_spent(again, rows.spent - enough) if enough else again
 
     def _is_enough(self, node: int, budget: Budget | None) -> bool:

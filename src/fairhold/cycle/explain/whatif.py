@@ -114,7 +114,7 @@ class SlotSearch(ChangeSearch):
     def _run(self, settings: Settings) -> dict[str, tuple[int, int]]:
         books = self._trials.open(put_all(self._files, settings))
         quota = quotas(books, self.now).draft.quota
-        return {"": (quota[books.rows.row[self.books.rows.node[self.row]]], 0)}
+        return {"": (quota[self.row], 0)}
 
     def hosts_up(self) -> Course:
         """Hosts that are not up, up and open: as few as it takes."""

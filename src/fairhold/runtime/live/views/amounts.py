@@ -47,5 +47,5 @@ def _entitled(books: Books, cycle: VectorCycle, allocated: Columns) -> Columns:
     quotas = {leaf: each for done in cycle.done for leaf, each in quotas_of_leaves(done).items()}
     for leaf in books.rows.leaves:
         path = books.rows.path(leaf)
-        found[path] = [*quotas.get(books.rows.node[leaf], allocated[path])]
+        found[path] = [*quotas.get(leaf, allocated[path])]
     return rolled(books, found)

@@ -25,9 +25,9 @@ def budgets_of(books: Books, now: int) -> dict[int, Document]:
             "unit_hours": budget.unit_hours,
             "period": budget.period,
             "then": budget.then,
-            "unit_seconds": decimal_text(Fraction(used[rows.node[row]], SECOND)),
+            "unit_seconds": decimal_text(Fraction(used[row], SECOND)),
             "begins": format_instant(begin),
             "ends": format_instant(end),
-            "used_up": rows.node[row] in rows.spent,
+            "used_up": row in rows.spent,
         }
     return found

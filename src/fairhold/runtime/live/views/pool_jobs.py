@@ -62,7 +62,7 @@ def what_would_help(core: Core, name: str) -> Callable[[Document], Document]:
 def _holders(core: Core, job: JobRecord) -> Iterator[Document]:
     """Other leaves with units on hosts of the groups that the job's leaf shares, the largest first."""
     plan, rows = core.plan, core.cluster.books[POOLED].rows
-    groups = groups_of_members(plan)[plan.tree.first_level[rows.node[job.leaf]]]
+    groups = groups_of_members(plan)[plan.tree.first_level[job.leaf]]
     hosts = {host.name for name in groups for host in plan.resource_groups[name].hosts}
     found: dict[str, list[Attempt]] = {}
     for attempt in _attempts(core):

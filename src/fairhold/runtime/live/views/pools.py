@@ -197,7 +197,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
         "quota": 0,
         "demand": demand,
         "allocated": len(mine),
-        "borrowed": sum(_is_borrowed(books, each, beyond, rows.node[row]) for each in mine),
+        "borrowed": sum(_is_borrowed(books, each, beyond, row) for each in mine),
         "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(rows.path(each.job.leaf))),
         "reclaiming": sum(each.notice is not None for each in mine),
         "coming": sum(is_below(notice.taker) for notice in told if notice.taker),

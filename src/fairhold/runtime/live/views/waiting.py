@@ -135,7 +135,7 @@ def _budget(look: Prospect, job: JobRecord) -> Reason | None:
     if spending is None or not rows.controls.waits[job.leaf]:
         return None
     row, budgets = job.leaf, rows.controls.budgets
-    while rows.node[row] not in rows.spent or row not in budgets or budgets[row].then != "wait":
+    while row not in rows.spent or row not in budgets or budgets[row].then != "wait":
         row = rows.tree.parent[row]
     path, budget = rows.path(row), budgets[row]
     ends = spending.period(budget.period, look.result.snapshot.now)[1]
