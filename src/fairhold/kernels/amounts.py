@@ -38,9 +38,9 @@ def path_weights(tree: TreeColumns, ratio: Sequence[int]) -> tuple[list[int], li
     A product down a deep path can be of any size, so that these are plain whole numbers; a branch's are reduced.
     """
     num, den = [1] * len(tree.parent), [1] * len(tree.parent)
-    for row in range(len(tree.parent)):
-        children = tree.children(row)
-        one, other = _reduced(num[row], den[row] * max(tree.total(ratio, row), 1)) if children else (0, 1)
+    for row, children in tree.families():
+        total = sum([ratio[child] for child in children])
+        one, other = _reduced(num[row], den[row] * max(total, 1))
         for child in children:
             num[child], den[child] = one * ratio[child], other
     return num, den
@@ -55,12 +55,12 @@ def round_from_the_top(tree: TreeColumns, amounts: Amounts, out: array[int]) -> 
     out : (rows,) whole slots
     """
     out[0] = amounts.whole[0]
-    for row in range(len(tree.parent)):
-        children = tree.children(row)
-        left = out[row] - tree.total(amounts.whole, row)
+    whole, broken = amounts.whole, amounts.broken
+    for row, children in tree.families():
+        left = out[row] - sum([whole[child] for child in children])
         for child in children:
-            out[child] = amounts.whole[child]
-            if left > 0 and amounts.broken[child]:
+            out[child] = whole[child]
+            if left > 0 and broken[child]:
                 out[child] += 1
                 left -= 1
 
@@ -114,8 +114,7 @@ def fill_down(tree: TreeColumns, slots: int, ratio: Sequence[int], cap: Sequence
     amount: list[tuple[int, int]] = [(0, 1)] * len(tree.parent)
     level: dict[int, tuple[int, int]] = {}
     amount[0] = (min(slots, cap[0]), 1)
-    for row in range(len(tree.parent)):
-        children = tree.children(row)
+    for row, children in tree.families():
         weights = [ratio[child] for child in children]
         if not any(weights):
             continue

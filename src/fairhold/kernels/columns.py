@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.kernels._jit import lasting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 def zeros(rows: int) -> array[int]:
@@ -47,6 +47,12 @@ class TreeColumns(NamedTuple):
     def children(self, row: int) -> array[int]:
         """Rows of the children, by (rank, plan order)."""
         return self.child[self.first[row] : self.end[row]]
+
+    def families(self) -> Iterator[tuple[int, array[int]]]:
+        """Every parent with its children, parents before their children's children."""
+        for row, start in enumerate(self.first):
+            if start < self.end[row]:
+                yield row, self.child[start : self.end[row]]
 
     def total(self, column: Sequence[int], row: int) -> int:
         """What a column says of all children together."""

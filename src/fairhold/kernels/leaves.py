@@ -173,7 +173,8 @@ class _Filling:
     def part_of(self, branch: int) -> Part:
         """Part of a branch's weight that rises, of its children's."""
         children, ratio, part = self.tree.children(branch), self.ratio, self.part
-        total, rises = sum(ratio[child] for child in children), sum(ratio[child] * part[child] for child in children)
+        total = sum([ratio[child] for child in children])
+        rises = sum([ratio[child] * part[child] for child in children])
         return Fraction(rises) / total if 0 < rises < total else int(rises > 0)
 
     def opened(self, rows: list[int]) -> list[int]:
