@@ -54,7 +54,7 @@ class Busy:
 
     def __init__(self, plan: Plan) -> None:
         self.now = NOW
-        self.live = Orchestrator(Cluster(open_cluster_books(plan, NOW), forgets=True), is_brief=True)
+        self.live = Orchestrator(Cluster(open_cluster_books(plan, NOW), forgets=True))
         self._jobs = 0
         self._plan, self._running = plan, list[int]()
         _, state = cluster(PolicySettings(), 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairhold.cycle.run import quotas
 from fairhold.rules.exact import ExactShares, fill_children
 from fairhold.rules.sharing import needs_of_sharers
-from tests.sim.test_plenty import PLANS, random_books
+from tests.sim.test_slot_ledger import PLANS, random_books
 
 
 @given(st.integers(0, 2**32), st.integers(0, len(PLANS) - 1))

@@ -15,7 +15,6 @@ from fairhold.kernels.distribute import grant, set_aside
 from fairhold.kernels.ratios import needs_by_ratio, share_by_ratio
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.rollup import needs, roll_up
-from fairhold.kernels.select import needs_beyond
 from fairhold.kernels.share import share
 from fairhold.ledger import snapshot
 from fairhold.model.plan import ConsumerSettings, PolicyEntry, PolicySettings, ResourceGroup
@@ -107,18 +106,6 @@ def divided_by_ratio(
     by_ratio[0] = slots
     share_by_ratio.run(compiled, tree, ratio, shared, wants, zeros(rows), by_ratio)
     return wants, by_ratio
-
-
-def test_what_is_needed_beyond_what_matters_compiled_as_plain() -> None:
-    dice, found = Random(3), set()
-    for _ in range(200):
-        held, quota, need, before = (array("q", [dice.randint(0, 9) for _ in range(3)]) for _ in range(4))
-        plain, compiled = (needs_beyond.run(each, need, before, held, quota, 1) for each in (False, True))
-        rows = zip(need, before, held, quota, strict=True)
-        alone = all(one == other or min(one, other) > max(units, most + 1) for one, other, units, most in rows)
-        assert plain == compiled == alone
-        found.add(alone)
-    assert found == {False, True}
 
 
 @pytest.mark.parametrize("evenly", [False, True], ids=["default", "even"])

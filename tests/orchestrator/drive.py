@@ -12,7 +12,7 @@ from fairhold.orchestrator.instructions import Instruction, Start, Stop, WakeAt
 from tests.orchestrator.batch import END, SUBMIT, WAKE
 
 if TYPE_CHECKING:
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
     from tests.orchestrator.batch import Demands
@@ -47,7 +47,7 @@ class InventedEngine:
             )
             self._push(instant, SUBMIT, submitted)
 
-    def _note(self, result: CycleResult, cause: str) -> None:
+    def _note(self, result: SlotCycle, cause: str) -> None:
         assert cause
         self.decisions.append((self.now, result.decision))
 

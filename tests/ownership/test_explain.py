@@ -14,7 +14,7 @@ from fairhold.cycle.explain import Bound, explain
 from fairhold.cycle.explain.loans import bound_of_loan
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import quotas, run
-from fairhold.ledger.lately import Lately
+from fairhold.ledger.divisions import Divisions
 from fairhold.runtime.explaining import as_document
 from tests.cycle.test_cases import inputs
 from tests.ownership.strategies import owning
@@ -104,7 +104,7 @@ def test_a_larger_loan_helps_only_where_the_lists_bind(case: Case, data: st.Data
     most = lists.most[:]
     most[pair] = max(most[pair], books.slots)
     books.rows.__dict__["lists"] = lists._replace(most=most)
-    books.rows.__dict__["lately"] = Lately()
+    books.divisions = Divisions()
     after = quotas(books, case.state.now).draft.owning
     assert before.draft.owning is not None
     assert after is not None

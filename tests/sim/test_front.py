@@ -113,7 +113,7 @@ def test_a_story_is_the_same_where_cycles_look_at_the_front(
 ) -> None:
     monkeypatch.setattr(front, "DEPTH", depth)
     scene = scene_of(PLANS[plan], seed)
-    assert played(scene).lines == played(scene, is_brief=False).lines
+    assert played(scene).lines == played(scene, reopens=True).lines
     assert counted.count(True) > 10
     assert depth > 1 or counted.count(False) > 5
 

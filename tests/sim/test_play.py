@@ -57,7 +57,7 @@ def test_the_story_is_that_of_the_orchestrator_with_an_invented_engine() -> None
         demands.duration,
         consumers=paths,
     )
-    story = played(Experiment(books.rows.source, work, 0), is_brief=False)
+    story = played(Experiment(books.rows.source, work, 0))
     starts = [(now, start.attempt, start.job) for now, start in story.of(said.Started)]
     assert starts == [
         (now, order.attempt, order.job) for now, _, orders in engine.log for order in orders if isinstance(order, Start)
@@ -343,7 +343,7 @@ def test_what_must_hold_holds_in_every_cycle(policy: str) -> None:
     truths = Truths(plan)
     story = EventTrace()
     watches: list[Watch] = [truths, story]
-    simulation = Simulation(Experiment(plan, jobs, 0), watches, is_brief=False)
+    simulation = Simulation(Experiment(plan, jobs, 0), watches)
     watches.append(recomputed := Recomputed(plan, simulation.live.cluster))
     simulation.run()
     assert truths.count > recomputed.count > 10
@@ -355,7 +355,7 @@ def test_a_cycle_that_the_independent_check_computes_otherwise_ends_the_run(monk
     finding = Finding("R-QUOTA-1", "compute /A", 1, 2, "one too many")
     monkeypatch.setattr("fairhold.sim.verifying.verify", lambda *_: (finding,))
     watches: list[Watch] = [EventTrace()]
-    simulation = Simulation(Experiment(TWO, jobs_of((0, "/A", 1, 1)), 0), watches, is_brief=False)
+    simulation = Simulation(Experiment(TWO, jobs_of((0, "/A", 1, 1)), 0), watches)
     watches.append(Recomputed(TWO, simulation.live.cluster))
     with pytest.raises(BrokenRuleError, match="compute /A: one too many"):
         simulation.run()
@@ -364,4 +364,4 @@ def test_a_cycle_that_the_independent_check_computes_otherwise_ends_the_run(monk
 def test_a_cycle_that_breaks_a_rule_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairhold.sim.checking.check", lambda _: ("units_are_conserved /A: one too many",))
     with pytest.raises(BrokenRuleError, match="one too many"):
-        Simulation(Experiment(TWO, jobs_of((0, "/A", 1, 1)), 0), [Truths(TWO)], is_brief=False).run()
+        Simulation(Experiment(TWO, jobs_of((0, "/A", 1, 1)), 0), [Truths(TWO)]).run()

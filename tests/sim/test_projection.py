@@ -108,7 +108,7 @@ def test_a_clock_that_calls_again_and_again_is_cut() -> None:
     }
     plan = parse_plan(json.dumps(document), "plan")[0]
     jobs = replace(jobs_of((0, "/A", 3, 1e6), (0, "/B", 3, 1e6)), units=((("gpu", "1"),),))
-    before = Simulation(Experiment(plan, jobs, 0, end=9 * SECOND), [EventTrace()], is_brief=True)
+    before = Simulation(Experiment(plan, jobs, 0, end=9 * SECOND), [EventTrace()])
     before.run()
     copy = Projection(copied(before.live, plan, before.now), before.now)
     assert not copy.run_until(7 * 24 * 3600 * SECOND, 20)

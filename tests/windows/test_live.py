@@ -50,11 +50,11 @@ class Hour(Office):
     def pass_to(self, instant: int) -> None:
         while self.core.due is not None and self.core.due <= instant:
             self.at = max(self.at, self.core.due)
-            books, began = self.core.orchestrator.books[GROUP], self.at
+            books = self.core.orchestrator.books[GROUP]
             force = books.rows.force
             self.desk.round([])
             if books.rows.force != force:  # nobody sees a switch without its cycle
-                assert self.core.cycle_notes.results[GROUP].snapshot.now > began
+                assert self.core.orchestrator.quotas_of(GROUP) is not None
         self.at = max(self.at, instant)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairhold.cycle.pooled.merge_results import Cycles
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
 
@@ -103,9 +104,9 @@ def _untrue(results: Mapping[str, CycleResult]) -> tuple[str, ...]:
     return tuple(f"{group}: {untrue}" for group, result in results.items() for untrue in invariants.check(result))
 
 
-def decision_document(result: CycleResult) -> Document:
+def decision_document(result: SlotCycle) -> Document:
     """What one resource group's cycle decided, before it is applied."""
-    group = result.snapshot.rows.group.name
+    group = result.books.rows.group.name
     return {
         "grants": merged(grants(result, resource_group=group)),
         "reclaims": merged(reclaims(result, resource_group=group)),
@@ -113,9 +114,9 @@ def decision_document(result: CycleResult) -> Document:
     } | observed_document([result])
 
 
-def observed_document(results: Iterable[CycleResult]) -> Document:
+def observed_document(results: Iterable[SlotCycle]) -> Document:
     """What is decided and given to nobody, where a policy entry asks for that (R-CONTROL-4)."""
-    rows = [row for each in results for row in observed(each, resource_group=each.snapshot.rows.group.name)]
+    rows = [row for each in results for row in observed(each, resource_group=each.books.rows.group.name)]
     return {"observed": merged(iter(rows))} if rows else {}
 
 

@@ -11,32 +11,32 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import NoticeGiven
 
 Row = dict[str, Any]
 
 
-def grants(result: CycleResult, **more: str) -> Iterator[Row]:
+def grants(result: SlotCycle, **more: str) -> Iterator[Row]:
     """Units granted; `more` are values that every row has beside its consumer."""
-    books = result.snapshot.books
+    books = result.books
     for grant in result.decision.grants:
         yield _holder(books, grant.request, grant.host, more) | {"units": grant.units}
 
 
-def reclaims(result: CycleResult, **more: str) -> Iterator[Row]:
+def reclaims(result: SlotCycle, **more: str) -> Iterator[Row]:
     """New notices."""
     yield from _notices(result, result.decision.notices, more)
 
 
-def observed(result: CycleResult, **more: str) -> Iterator[Row]:
+def observed(result: SlotCycle, **more: str) -> Iterator[Row]:
     """Notices that are decided and given to nobody (R-CONTROL-4)."""
     yield from _notices(result, result.decision.observed, more)
 
 
-def _notices(result: CycleResult, notices: Iterable[NoticeGiven], more: Row) -> Iterator[Row]:
-    books = result.snapshot.books
+def _notices(result: SlotCycle, notices: Iterable[NoticeGiven], more: Row) -> Iterator[Row]:
+    books = result.books
     for notice in notices:
         yield _holder_of(books, notice.allocation, more) | {
             "units": notice.units,
@@ -46,9 +46,9 @@ def _notices(result: CycleResult, notices: Iterable[NoticeGiven], more: Row) -> 
         }
 
 
-def withdrawn(result: CycleResult, **more: str) -> Iterator[Row]:
+def withdrawn(result: SlotCycle, **more: str) -> Iterator[Row]:
     """Notices that no longer hold."""
-    books = result.snapshot.books
+    books = result.books
     for withdrawal in result.decision.withdrawals:
         yield _holder_of(books, books.notices.allocation[withdrawal.notice], more) | {"units": withdrawal.units}
 

@@ -10,7 +10,6 @@ from fairhold.ledger.snapshot import take_snapshot
 from fairhold.policies.registry import rules_of
 from fairhold.rules.gangs import settle_gangs
 from fairhold.rules.housing import bound_by_hosts
-from fairhold.rules.remembering import remember, remembered
 
 if TYPE_CHECKING:
     from array import array
@@ -32,6 +31,26 @@ class CycleResult:
     snapshot: Snapshot
     draft: CycleContext
     tried: tuple[array[int], ...] = ()
+
+    @property
+    def books(self) -> Books:
+        """The books that it saw."""
+        return self.snapshot.books
+
+    @property
+    def now(self) -> int:
+        """Its instant."""
+        return self.snapshot.now
+
+    @property
+    def quota(self) -> array[int]:
+        """(rows,) quotas."""
+        return self.draft.quota
+
+    @property
+    def idle(self) -> int:
+        """Slots that stay idle."""
+        return self.draft.idle
 
     @property
     def decision(self) -> Decision:
@@ -61,7 +80,7 @@ def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched)
     snapshot = take_snapshot(books, now)
     while True:
         usable = snapshot.usable[:]
-        divisions = Divisions(snapshot, on_stage)
+        divisions = CycleDivisions(snapshot, on_stage)
         draft = settle_gangs(snapshot, divisions.divide, divisions.quotas)
         fewer = bound_by_hosts(snapshot, draft, usable)
         if fewer is None:
@@ -69,25 +88,25 @@ def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched)
         snapshot = fewer
 
 
-class Divisions:
+class CycleDivisions:
     """The divisions of one cycle while gangs give way.
 
     tried : their quotas, in order
     """
 
     def __init__(self, snapshot: Snapshot, on_stage: Callable[[str], None] = _unwatched) -> None:
-        self._snapshot, self._on_stage = snapshot, on_stage
+        self._snapshot, self._on_stage, self._known = snapshot, on_stage, snapshot.books.divisions
         self.tried: list[array[int]] = []
         self._drafts: dict[bytes, CycleContext] = {}
 
     def divide(self) -> CycleContext:
         """The quotas by what the snapshot says, which has been asked before where a gang gave way in vain."""
         draft = self._drafts.get(self._question())
-        return self._divide(remembered(self._snapshot)) if draft is None else draft
+        return self._divide(self._known.known(self._snapshot)) if draft is None else draft
 
     def quotas(self) -> array[int]:
         """Only the quotas, which may be known."""
-        quota = remembered(self._snapshot)
+        quota = self._known.known(self._snapshot)
         if quota is None:
             draft = self._drafts[self._question()] = self._divide(None)
             quota = draft.quota
@@ -104,5 +123,5 @@ class Divisions:
         for rule in rules_of(snapshot.rows).quotas:
             self._on_stage(rule.__name__)
             rule(snapshot, draft)
-        remember(snapshot, draft)
+        self._known.keep(snapshot, draft.quota)
         return draft

@@ -45,12 +45,3 @@ def is_at_rest(
         if wanted > whole[row] or whole[row] > limit[row] or noticed[row] > 0:
             return False
     return True
-
-
-@kernel
-def needs_beyond(need: array[int], before: array[int], held: array[int], quota: array[int], margin: int) -> bool:
-    """Whether every row needs what it did, or more than is held and than the quota and a margin, before and now."""
-    for row in range(len(need)):
-        if need[row] != before[row] and min(need[row], before[row]) <= max(held[row], quota[row] + margin):
-            return False
-    return True

@@ -16,7 +16,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
@@ -57,7 +57,7 @@ class Known:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing: lengths are those of attempts."""
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing, likewise."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:

@@ -69,7 +69,7 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
     instant = moment(report, at, ("--at",), scene.start)
     report.settle()
     is_replay = scene.is_replay and scene.plan == plan
-    simulation = simulation_of(replace(scene, plan=plan, end=instant, is_replay=is_replay), (), is_brief=True)
+    simulation = simulation_of(replace(scene, plan=plan, end=instant, is_replay=is_replay), ())
     simulation.run()
     cluster = simulation.live.cluster
     if not cluster.jobs:

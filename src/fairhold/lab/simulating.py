@@ -65,7 +65,7 @@ def simulate(
     told: list[Watch] = [log, *watches, *((Truths(scene.plan),) if check else ())]
     twin = Twin(scene.story.decided, scene.end or 0) if scene.story is not None and scene.is_replay else None
     told += [] if twin is None else [twin]
-    simulation = simulation_of(scene, told, is_brief=not check)
+    simulation = simulation_of(scene, told)
     measures = measures_of(scenario, simulation.live.cluster)
     if isinstance(simulation, Replay):
         simulation.on_plan = _replanned(told)
@@ -99,11 +99,11 @@ def simulate(
     return document
 
 
-def simulation_of(scene: Experiment, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Counterfactual:
+def simulation_of(scene: Experiment, told: Sequence[Watch]) -> Simulation | Replay | Counterfactual:
     """What plays a scene: a workload, or a record as it was or under another plan."""
     if scene.story is None:
-        return Simulation(scene, told, is_brief=is_brief)
-    return (Replay if scene.is_replay else Counterfactual)(scene, told, is_brief=is_brief)
+        return Simulation(scene, told)
+    return (Replay if scene.is_replay else Counterfactual)(scene, told)
 
 
 def _laws(measures: Sequence[Measures], scene: Experiment, cluster: Cluster) -> list[Little]:

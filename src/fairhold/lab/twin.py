@@ -10,7 +10,7 @@ from fairhold.sim.log import line_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.orchestrator.pooling import VectorCycle
 
 
@@ -40,7 +40,7 @@ class Twin:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing: it follows from what is decided."""
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing, likewise."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:

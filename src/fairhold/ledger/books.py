@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
+from fairhold.ledger.divisions import Divisions
 from fairhold.ledger.spending import Spending
 from fairhold.ledger.tables import Allocations, Hosts, KeptUnits, Notices, Requests
 
@@ -27,6 +28,7 @@ class Books:
     ran     : instant of the last cycle, None = unknown
     due     : instant at which a cycle may reclaim what the last one has left for later, None = it has left nothing
     spending : what consumers with a budget have used; None = no consumer has one
+    divisions : those of earlier cycles under the same columns, which may be used again
     vectors : data of units of vectors beside these tables; None = the units are slots
     demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
     is_trial : a copy for trying values: its sums need not match its requests, and it does not know the hosts of
@@ -38,6 +40,7 @@ class Books:
         "before",
         "borrowed",
         "demand",
+        "divisions",
         "due",
         "held",
         "hosts",
@@ -63,6 +66,7 @@ class Books:
         self.due: int | None = None
         self.spending = Spending(rows) if rows.controls.has_budgets else None
         self.vectors: Vectors | None = None
+        self.divisions = Divisions()
         self.is_trial = False
         self.demand = zeros(len(rows))
         self.held = zeros(len(rows))
@@ -81,7 +85,8 @@ class Books:
         """
         before = self.before or self.rows.force
         self.before = () if before == rows.force else before
-        self.rows = rows
+        if rows is not self.rows:
+            self.rows, self.divisions = rows, Divisions()
         if self.spending is not None:
             self.spending.use(rows)
 

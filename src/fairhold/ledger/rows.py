@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import PlanColumns, zeros
 from fairhold.ledger.controls import Controls
-from fairhold.ledger.lately import Lately
 from fairhold.ledger.layout import lay_tree
 from fairhold.ledger.lists import make_lists
 from fairhold.ledger.spent import LAST, weakened
@@ -192,7 +191,9 @@ class Rows:
     @cached_property
     def is_plain(self) -> bool:
         """Whether, with slots enough for all, only limits can keep a consumer from getting what it wants."""
-        is_held = self.is_exclusive or any(each.settings.hold_after is not None for each in self.entries)
+        is_held = self.is_exclusive or any(
+            each.settings.hold_after is not None or each.settings.observe_only for each in self.entries
+        )
         controls = self.controls
         is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
         is_other = self.is_mixed or self.is_fixed or self.entry.policy.owns_exactly or self.entry.policy.division
@@ -231,11 +232,6 @@ class Rows:
     def planned(self) -> dict[int, Amounts]:
         """Slots of the group → planned shares, where they have been worked out: they do not depend on demand."""
         return {}
-
-    @cached_property
-    def lately(self) -> Lately:
-        """Divisions of late, which may be those of the next cycle, too."""
-        return Lately()
 
     @cached_property
     def position(self) -> array[int]:

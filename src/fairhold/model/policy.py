@@ -22,7 +22,7 @@ class OwnDivision:
     weights      : keys of a consumer, whole numbers, that are raised to find what would give one slot more, or a
         shorter wait
     keeps_quotas : no quota changes where a leaf wants more than its quota, and then wants even more, or less of that;
-        many cycles can then be left out (`rules/remembering.py`)
+        many cycles can then be left out (`ledger/divisions.py`)
     """
 
     explain: Any

@@ -6,9 +6,8 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
-from fairhold.cycle.plenty import decide_in_plenty
-from fairhold.cycle.run import CycleResult, run
-from fairhold.cycle.still import Still, leaves_nothing, still_after
+from fairhold.cycle.run import run
+from fairhold.cycle.slot_ledger import SlotCycle, SlotLedger
 from fairhold.ledger import transitions
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.vectors import PartsTold
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
-    OnCycle = Callable[[CycleResult, str], None]
+    OnCycle = Callable[[SlotCycle, str], None]
     OnVectors = Callable[[VectorCycle, str], None]
     OnStage = Callable[[str], None]
 
@@ -73,10 +72,9 @@ class Orchestrator:
         applied
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
-    is_brief : cycles with slots enough for all, or in which nothing moves as in the one before, take a short cut, and
-        `on_cycle` is not called
-    reopens  : books of vectors are opened again for every cycle; else they are kept from cycle to cycle, and the result
-        of a cycle of vectors must not be read any more when the next one runs; both decide the same
+    reopens  : every cycle is made whole, and books of vectors are opened again for it. Else cycles of slots may look at
+        marks alone (`cycle.slot_ledger`), and books of vectors are kept from cycle to cycle: the result of a cycle of
+        vectors must not be read any more when the next one runs. Both decide the same
     """
 
     def __init__(
@@ -88,7 +86,6 @@ class Orchestrator:
         on_cycle: OnCycle | None = None,
         on_vectors: OnVectors | None = None,
         on_stage: OnStage = lambda _: None,
-        is_brief: bool = False,
         reopens: bool = False,
     ) -> None:
         self.cluster = books if isinstance(books, Cluster) else Cluster(books)
@@ -96,12 +93,12 @@ class Orchestrator:
         self.jobs, self.attempts = self.cluster.jobs, self.cluster.attempts
         self.changes: list[say.Change] = []
         self.on_cycle, self.on_vectors = on_cycle, on_vectors
-        self.on_stage, self._is_brief = on_stage, is_brief
+        self.on_stage = on_stage
         self.now, self.is_closing = 0, False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
         self._vectors = None if reopens else VectorLedger(self.cluster)
         self._quota: dict[str, array[int]] = {}
-        self._still: dict[str, Still | None] = {}
+        self._slots = {} if reopens else {group: SlotLedger() for group in self.books}
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)
         self._switches = VectorSwitches(self.books.get(POOLED))
@@ -277,36 +274,20 @@ class Orchestrator:
         books = self.books[group]
         if books.vectors is not None:
             return self._cycle_of_vectors()
-        if self._is_brief and self._is_decided_at_a_glance(group, books):
-            return None
-        result = run(books, self.now, self.on_stage)
-        is_over = self._is_brief and leaves_nothing(result)
+        ledger = self._slots.get(group)
+        result = run(books, self.now, self.on_stage) if ledger is None else ledger.run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
         self.on_stage("apply")
-        self._quota[group] = result.draft.quota
+        self._quota[group] = result.quota
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
         reclaims = not self.cluster.paused.get(group, (False, False))[1]
         slots.carry_out(self, group, result.decision, grants=not self._grants_are_paused(group), reclaims=reclaims)
-        if self._is_brief:
-            self._still[group] = still_after(result, is_over=is_over)
+        if ledger is not None:
+            ledger.carried_out(result)
         self.on_stage("")
         return result.decision.due
-
-    def _is_decided_at_a_glance(self, group: str, books: Books) -> bool:
-        """Carry out a cycle while there is plenty, or one like the one before, which decided nothing."""
-        still = self._still.get(group)
-        is_still = still is not None and still.holds(books, self.now)
-        found = None if is_still else decide_in_plenty(books)
-        if not (is_still or found):
-            return False
-        self.do(say.CycleRan(self.cluster.cycles + 1, group, self._cause.pop(group, Woken.__name__)))
-        if found is not None:
-            decision, self._quota[group] = found
-            if not self._grants_are_paused(group):
-                slots.grant(self, group, decision)
-        return True
 
     def _cycle_of_vectors(self) -> int | None:
         """As `_cycle`, of all that is shared in vectors."""

@@ -11,7 +11,6 @@ from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_
 from fairhold.kernels.select import is_at_rest
 from fairhold.rules.aging import spared_units, young
 from fairhold.rules.lacking import settle_lack
-from fairhold.rules.remembering import is_as_before, remember_rest
 from fairhold.rules.stopping import take_units
 from fairhold.rules.victims import stranded
 
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
 def reclaim(snapshot: Snapshot, draft: CycleContext) -> None:
     """Decide how many units every leaf gives, and give notice to them (R-RECLAIM-1 to R-RECLAIM-5)."""
     have = holdings(snapshot, draft)
-    if is_quiet(snapshot, draft, have) or is_as_before(snapshot, draft, have):
+    if is_quiet(snapshot, draft, have):
         return
     weigh(snapshot, draft, have)
-    remember_rest(snapshot, draft, have)
     asked = draft.balance.gives[0]
     take_units(snapshot, draft, have.bound, lambda: _divide(snapshot, draft, have, asked))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
@@ -90,17 +90,17 @@ class Record:
         else:
             self._size += len(text)  # bytes: what `dumps` gives is ASCII
 
-    def cycle(self, result: CycleResult, cause: str) -> None:
+    def cycle(self, result: SlotCycle, cause: str) -> None:
         """Keep a cycle's decision, before it is applied, for the next `note`; `on_cycle` of the orchestrator."""
         decision = result.decision
-        group = result.snapshot.rows.group.name
+        group = result.books.rows.group.name
         is_new = decision.shown != self._shown.get(group, ())
         self._shown[group] = decision.shown
         if self._file is None or not (any(decision[:3]) or is_new):
             return
         self._cycles += 1
         line: Line = {
-            "now": format_instant(result.snapshot.now),
+            "now": format_instant(result.now),
             "kind": "cycle",
             "cycle": self._cycles,
             "cause": cause,
@@ -112,7 +112,7 @@ class Record:
         if decision.observed:
             line["observed"] = merged(observed(result))
         if decision.notices or is_new:
-            line["state"] = self._save_state(result.snapshot.now, result.snapshot.books)
+            line["state"] = self._save_state(result.now, result.books)
         self._waiting.append(line)
 
     def cycle_of_vectors(self, cycle: VectorCycle, cause: str) -> None:

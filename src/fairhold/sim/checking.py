@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.invariants import check
 from fairhold.cycle.pooled.invariants import untrue
+from fairhold.cycle.run import CycleResult, run
 from fairhold.errors import BrokenRuleError
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
@@ -50,9 +51,14 @@ class Watcher:
 class Truths(Watcher):
     """Raises BrokenRuleError at the first cycle that breaks an invariant."""
 
-    def cycled(self, now: int, result: CycleResult) -> None:
-        """Look at a cycle of slots."""
-        self._settle(now, map(str, check(result)))
+    def cycled(self, now: int, result: SlotCycle) -> None:
+        """Look at a cycle of slots; one that looked at marks alone has to decide what a whole one does."""
+        whole = result if isinstance(result, CycleResult) else run(result.books, now)
+        of_leaves = result.books.rows.of_leaves
+        found = [str(each) for each in check(whole)]
+        if (result.decision, of_leaves(result.quota)) != (whole.decision, of_leaves(whole.quota)):
+            found.append(f"{result.decision} was decided by marks, a whole cycle decides {whole.decision}")
+        self._settle(now, found)
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:
         """Look at a cycle of vectors."""

@@ -51,9 +51,9 @@ _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, Task
 class Counterfactual(Driver):
     """One run of a recorded story under another plan; has what `Simulation` has."""
 
-    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
+    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
         assert scene.story is not None
-        self.scene, self._is_brief = scene, is_brief
+        self.scene, self._reopens = scene, reopens
         self.given, self.recorded = Given(scene, scene.story), Recorded(Courses(scene.story))
         cluster = opened(scene.plan, scene.story, is_same=False)
         end = scene.end or scene.story.end
@@ -68,7 +68,7 @@ class Counterfactual(Driver):
 
     def orchestrator(self, cluster: Cluster) -> Orchestrator:
         """In the rhythm of the scene."""
-        return rhythm_of(self, self.scene, cluster, is_brief=self._is_brief)
+        return rhythm_of(self, self.scene, cluster, reopens=self._reopens)
 
     @property
     def passed_over(self) -> int:

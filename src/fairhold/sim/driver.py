@@ -18,7 +18,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.pooling import VectorCycle
@@ -36,7 +36,7 @@ class Watch(Protocol):
         """An attempt was stopped, and so much of its work is lost, in microseconds; told before its end is."""
         ...
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """A cycle of slots ran; nothing of it has been carried out."""
         ...
 
@@ -128,7 +128,7 @@ class Driver:
 
     def orchestrator(self, cluster: Cluster) -> Orchestrator:
         """What decides about a cluster; overridden where it has another rhythm than the usual one."""
-        return Orchestrator(cluster, is_brief=True)
+        return Orchestrator(cluster)
 
     @property
     def arrived(self) -> int:
@@ -241,7 +241,7 @@ class Driver:
         for watch in self.watches if work else ():
             watch.lost(self.now, attempt, work)
 
-    def cycled(self, result: CycleResult, _cause: str) -> None:
+    def cycled(self, result: SlotCycle, _cause: str) -> None:
         """Tell the watches of a cycle of slots."""
         for watch in self.watches:
             watch.cycled(self.now, result)

@@ -12,7 +12,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.sim.measures import Measures
@@ -67,7 +67,7 @@ class Little:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing: only waits are looked at."""
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing, likewise."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:

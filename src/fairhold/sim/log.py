@@ -11,7 +11,7 @@ from fairhold.orchestrator import changes as said
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.orchestrator.pooling import VectorCycle
 
 _QUIET = (said.CycleRan,)
@@ -54,7 +54,7 @@ class Log:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing: it follows from what is written down."""
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing, likewise."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:

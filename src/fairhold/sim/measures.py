@@ -15,7 +15,7 @@ from fairhold.sim.starvation import Starvation
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.ledger.rows import Rows
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
@@ -208,7 +208,7 @@ class Measures:
             self._tallies(job.leaf).lost += work * job.amount
             self._count(self.lost_in, now, work * job.amount)
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing: what a cycle decides is told as changes."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:

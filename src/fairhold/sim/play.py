@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 class Simulation(Driver):
     """One run of a scene.
 
-    watches  : told everything, in order; is_brief: cycles while there is plenty are passed over, with the same answers
+    watches  : told everything, in order; reopens: every cycle is made whole, with the same answers
     """
 
-    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
-        self.scene, self._is_brief = scene, is_brief
+    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
+        self.scene, self._reopens = scene, reopens
         cluster = Cluster(open_cluster_books(scene.plan, scene.start), forgets=True)
         source = Arrivals(scene)
         end = UNLIMITED if scene.end is None else scene.end
@@ -48,10 +48,10 @@ class Simulation(Driver):
 
     def orchestrator(self, cluster: Cluster) -> Orchestrator:
         """In the rhythm of the scene."""
-        return rhythm_of(self, self.scene, cluster, is_brief=self._is_brief)
+        return rhythm_of(self, self.scene, cluster, reopens=self._reopens)
 
 
-def rhythm_of(driver: Driver, scene: Experiment, cluster: Cluster, *, is_brief: bool) -> Orchestrator:
+def rhythm_of(driver: Driver, scene: Experiment, cluster: Cluster, *, reopens: bool) -> Orchestrator:
     """An orchestrator in the rhythm of a scene, which tells the watches of a driver of its cycles."""
     return Orchestrator(
         cluster,
@@ -59,8 +59,7 @@ def rhythm_of(driver: Driver, scene: Experiment, cluster: Cluster, *, is_brief: 
         cycle_max_interval=scene.max_interval,
         on_cycle=driver.cycled if driver.watches else None,
         on_vectors=driver.cycled_vectors if driver.watches else None,
-        is_brief=is_brief,
-        reopens=not is_brief,
+        reopens=reopens,
     )
 
 

@@ -11,7 +11,7 @@ from fairhold.sim.checking import Watcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.model.plan import Plan
@@ -115,7 +115,7 @@ class VectorQuotas(Watcher):
             for node, own in enumerate(held)
         ]
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing: of slots the orchestrator knows them."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:  # noqa: ARG002 - as all watches are told

@@ -53,9 +53,9 @@ class Replay(Driver):
     on_plan : told when another plan has come into force, with its cluster
     """
 
-    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
+    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
         assert scene.story is not None
-        self.scene, self.story, self._is_brief = scene, scene.story, is_brief
+        self.scene, self.story, self._reopens = scene, scene.story, reopens
         self.on_plan: OnPlan | None = None
         cluster = opened(scene.plan, self.story, is_same=True)
         end = scene.end or self.story.end
@@ -69,7 +69,7 @@ class Replay(Driver):
         has_cycles, scene = self.story.has_cycles, self.scene
         if has_cycles:
             scene = replace(scene, min_gap=NEVER, max_interval=NEVER)
-        live = rhythm_of(self, scene, cluster, is_brief=self._is_brief)
+        live = rhythm_of(self, scene, cluster, reopens=self._reopens)
         live.now = self.now
         if has_cycles:
             live.cycled_all()

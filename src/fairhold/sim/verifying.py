@@ -13,7 +13,7 @@ from fairhold.sim.checking import Watcher
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
     from fairhold.orchestrator.cluster import Cluster
@@ -38,9 +38,9 @@ class Recomputed(Watcher):
         super().replan(plan, cluster)
         self._cluster = cluster
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Compute a cycle of slots again; other groups as they would decide at this instant."""
-        mine = result.snapshot.books
+        mine = result.books
         if not any(result.decision[:3]):
             return
         state = slots_as_file(self._cluster, now, mine)

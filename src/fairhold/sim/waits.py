@@ -9,7 +9,7 @@ from fairhold.orchestrator import changes as said
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.orchestrator.pooling import VectorCycle
 
 
@@ -48,7 +48,7 @@ class Waits:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing: only waits are asked for."""
 
-    def cycled(self, now: int, result: CycleResult) -> None:
+    def cycled(self, now: int, result: SlotCycle) -> None:
         """Nothing, likewise."""
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:

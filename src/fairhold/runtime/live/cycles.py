@@ -7,10 +7,11 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.document import decision_document, group_document
+from fairhold.cycle.run import CycleResult
 from fairhold.ports import CycleNote
 
 if TYPE_CHECKING:
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.runtime.live.journal import Journal
 
@@ -21,13 +22,11 @@ MOST_ROWS = 2_000
 class CycleNotes:
     """Takes what the orchestrator tells of its cycles, and writes it to the journal.
 
-    results : resource group → its latest cycle
     micros  : resource group → duration of its latest cycle, up to its decision
     stages  : name → nanoseconds that all cycles spent in it
     """
 
     def __init__(self) -> None:
-        self.results: dict[str, CycleResult] = {}
         self.micros: dict[str, int] = {}
         self.stages: dict[str, int] = {}
         self._waiting: list[tuple[CycleNote, str]] = []
@@ -44,28 +43,28 @@ class CycleNotes:
             self._began = now
         self._stage, self._stage_began = stage, now
 
-    def take(self, result: CycleResult, cause: str) -> None:
+    def take(self, result: SlotCycle, cause: str) -> None:
         """A cycle ran; `on_cycle` of the orchestrator, called before the decision is applied."""
-        group = result.snapshot.rows.group.name
+        group = result.books.rows.group.name
         self.begin("note")
         micros = self.micros[group] = (perf_counter_ns() - self._began) // 1000
-        self.results[group] = result
         document: dict[str, Any] = {}
         shown = result.decision.shown
         is_new = shown != self._shown.get(group, ())
         self._shown[group] = shown
-        if (result.decision.notices or is_new) and len(result.snapshot.rows) <= MOST_ROWS:
+        is_told = bool(result.decision.notices) or is_new
+        if is_told and isinstance(result, CycleResult) and len(result.books.rows) <= MOST_ROWS:
             document = group_document(result) | decision_document(result)
         decision = result.decision
         counts = {
             "granted": sum(grant.units for grant in decision.grants),
             "reclaimed": sum(notice.units for notice in decision.notices),
             "withdrawn": sum(withdrawal.units for withdrawal in decision.withdrawals),
-            "idle": result.draft.idle,
+            "idle": result.idle,
         }
         if decision.observed:
             counts["observed"] = sum(notice.units for notice in decision.observed)
-        self._note(CycleNote(0, result.snapshot.now, group, cause, micros, json.dumps(counts)), document)
+        self._note(CycleNote(0, result.now, group, cause, micros, json.dumps(counts)), document)
 
     def take_vectors(self, cycle: VectorCycle, cause: str) -> None:
         """A cycle of vectors ran; `on_vectors` of the orchestrator. What it takes back stands in its document."""

@@ -1,4 +1,4 @@
-"""A cycle in plenty decides what a whole cycle does."""
+"""A cycle on marks decides what a whole cycle does."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.open import open_books
-from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import run
-from fairhold.cycle.still import leaves_nothing, still_after
+from fairhold.cycle.slot_ledger import grants_where_all_fits, leaves_nothing, settled_after
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import apply
 from fairhold.model.state import State
@@ -98,7 +97,7 @@ def random_books(random: Random, plan: int) -> Books:
 @given(st.integers(0, 2**32), st.integers(0, len(PLANS) - 1))
 def test_it_decides_what_a_whole_cycle_does(seed: int, plan: int) -> None:
     books = random_books(Random(seed), plan)
-    found = decide_in_plenty(books)
+    found = grants_where_all_fits(books)
     if found is not None:
         decision, quota = found
         whole = run(books, 1_000_000)
@@ -106,13 +105,13 @@ def test_it_decides_what_a_whole_cycle_does(seed: int, plan: int) -> None:
         assert all(quota[leaf] == whole.draft.quota[leaf] for leaf in books.rows.leaves)
 
 
-def test_most_quiet_cycles_are_passed_over_and_others_are_not() -> None:
+def test_where_all_fits_nobody_is_looked_at_else_the_cycle_is_whole() -> None:
     books = open_books(PLANS[0], State(now=0))["compute"]
     leaf = books.rows.by_path["/C"]
     transitions.submit(books, leaf, 20, name="r")
-    assert decide_in_plenty(books) is not None
+    assert grants_where_all_fits(books) is not None
     transitions.submit(books, leaf, 1, name="one more")
-    assert decide_in_plenty(books) is None
+    assert grants_where_all_fits(books) is None
 
 
 @pytest.mark.parametrize(
@@ -125,20 +124,20 @@ def test_most_quiet_cycles_are_passed_over_and_others_are_not() -> None:
 )
 def test_what_could_keep_something_from_somebody_is_left_to_a_whole_cycle(stated: dict[str, Any]) -> None:
     plan = plan_of(OWNED | stated, tree=TREE)
-    assert decide_in_plenty(open_books(plan, State(now=0))["compute"]) is None
+    assert grants_where_all_fits(open_books(plan, State(now=0))["compute"]) is None
 
 
 @pytest.mark.parametrize("plan", range(len(PLANS)))
 @pytest.mark.parametrize("gangs", [False, True])
 def test_a_story_is_the_same_with_every_cycle_whole(plan: int, gangs: bool) -> None:  # noqa: FBT001
     scene = Experiment(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
-    assert played(scene).lines == played(scene, is_brief=False).lines
+    assert played(scene).lines == played(scene, reopens=True).lines
 
 
 @given(st.integers(0, 2**32), st.sampled_from(range(len(CROWDED))))
 def test_a_crowded_story_is_the_same_with_every_cycle_whole(seed: int, plan: int) -> None:
     scene = Experiment(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
-    assert played(scene).lines == played(scene, is_brief=False).lines
+    assert played(scene).lines == played(scene, reopens=True).lines
 
 
 def test_after_a_cycle_that_has_happened_the_next_one_decides_nothing() -> None:
@@ -147,11 +146,11 @@ def test_after_a_cycle_that_has_happened_the_next_one_decides_nothing() -> None:
     first = run(books, 1)
     assert first.decision.grants
     assert leaves_nothing(first)
-    undone = still_after(first, is_over=True)
+    undone = settled_after(first, is_over=True)
     assert undone is not None
     assert not undone.holds(books, 1)
     apply(books, first.decision, 1)
-    second = still_after(first, is_over=True)
+    second = settled_after(first, is_over=True)
     assert second is not None
     assert second.holds(books, 3)
     transitions.submit(books, books.rows.by_path["/A/a1"], 1, name="owner")

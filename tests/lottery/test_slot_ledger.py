@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.still import Still
-from tests.orchestrator.test_brief import CONSUMERS, SEEDS, Crowd
+from fairhold.cycle.slot_ledger import Settled
+from tests.orchestrator.test_slot_ledger import CONSUMERS, SEEDS, Crowd
 
 if TYPE_CHECKING:
     import pytest
@@ -21,17 +21,17 @@ STATED = {
 }
 
 
-def test_a_glance_sees_what_a_whole_cycle_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_say_what_a_whole_cycle_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CONSUMERS, "lottery", STATED)
     found = {True: 0, False: 0}
-    whole = Still.holds
+    whole = Settled.holds
 
-    def counted(still: Still, books: Books, now: int) -> bool:
-        holds = whole(still, books, now)
+    def counted(settled: Settled, books: Books, now: int) -> bool:
+        holds = whole(settled, books, now)
         found[holds] += 1
         return holds
 
-    monkeypatch.setattr(Still, "holds", counted)
+    monkeypatch.setattr(Settled, "holds", counted)
     for seed in range(SEEDS):
         Crowd(Random(seed), forgets=seed % 2 == 0, policy="lottery").run(400)
     assert found[True] > 20 * SEEDS, "many are left out"

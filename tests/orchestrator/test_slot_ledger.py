@@ -1,4 +1,4 @@
-"""Any events in any order: who decides quiet cycles at a glance decides what one does who makes every cycle whole."""
+"""Any events in any order: cycles on marks decide what whole ones do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.cycle.open import open_books
-from fairhold.cycle.still import Still
+from fairhold.cycle.slot_ledger import Settled
 from fairhold.model.state import State
 from fairhold.orchestrator.events import (
     Event,
@@ -41,12 +41,12 @@ CONSUMERS: dict[str, dict[str, Any]] = {
     },
 }
 GROUPS = {"cpu": {"hosts": [{"name": OWN, "slots": 9}]}, "gpu": {"hosts": [{"name": "g1", "slots": 6}]}}
-SEEDS = int(os.environ.get("BRIEF_SEEDS", "4"))
+SEEDS = int(os.environ.get("SLOT_SEEDS", "4"))
 _TROUBLES = (HostLost, MachineSilent, MachineClosed, MachineGone, GroupPaused)
 
 
 class Crowd(Storm):
-    """Few slots, few troubles, many jobs of few tasks; the twin decides at a glance what it can."""
+    """Few slots, few troubles, many jobs of few tasks; the twin makes every cycle whole."""
 
     def fresh(self) -> dict[str, Books]:
         settings = {**self.settings}
@@ -59,8 +59,8 @@ class Crowd(Storm):
         return open_books(parse_plan(json.dumps(document), "plan")[0], State(now=0))
 
     def _orchestrator(self, cluster: Cluster) -> Orchestrator:
-        self.is_brief = not getattr(self, "is_brief", True)
-        return Orchestrator(cluster, is_brief=self.is_brief)
+        self.reopens = not getattr(self, "reopens", True)
+        return Orchestrator(cluster, reopens=self.reopens)
 
     def draw(self) -> Event:
         if self.random.random() < 0.35:
@@ -83,16 +83,16 @@ class Crowd(Storm):
 
 
 @pytest.mark.parametrize("policy", CONSUMERS)
-def test_a_glance_sees_what_a_whole_cycle_does(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_say_what_a_whole_cycle_does(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {True: 0, False: 0}
-    whole = Still.holds
+    whole = Settled.holds
 
-    def counted(still: Still, books: Books, now: int) -> bool:
-        holds = whole(still, books, now)
+    def counted(settled: Settled, books: Books, now: int) -> bool:
+        holds = whole(settled, books, now)
         found[holds] += 1
         return holds
 
-    monkeypatch.setattr(Still, "holds", counted)
+    monkeypatch.setattr(Settled, "holds", counted)
     for seed in range(SEEDS):
         settings: dict[str, object] = {"within": "fifo"} if seed % 3 == 2 else {}
         Crowd(Random(seed), forgets=seed % 2 == 0, policy=policy, **settings).run(400)

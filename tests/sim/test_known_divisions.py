@@ -1,4 +1,4 @@
-"""What cycles remember of those before changes nothing: every shortcut beside the way without it."""
+"""Divisions that are known, and other counts that are kept, change nothing: each beside the way without it."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.open import open_books
-from fairhold.cycle.run import Divisions, quotas, run
+from fairhold.cycle.run import CycleDivisions, CycleResult, quotas, run
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import apply
-from fairhold.ledger.lately import Lately
+from fairhold.ledger.divisions import Divisions
 from fairhold.ledger.snapshot import take_snapshot
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import State
 from fairhold.model.workload import Workload
 from fairhold.rules.choosing import Choice
 from fairhold.rules.gangs import count_usable, usable
-from fairhold.rules.remembering import remembered
 from fairhold.rules.victims import choose_victims, victim_order
 from fairhold.sim.experiment import Experiment, Work
 from fairhold.sim.play import Simulation
 from tests.examples import FEWER
 from tests.sim.scenes import SECOND, plan_of, random_jobs
-from tests.sim.test_plenty import LEAVES, OWNED, PLANS, RATIOS, TREE
+from tests.sim.test_slot_ledger import LEAVES, OWNED, PLANS, RATIOS, TREE
 
 if TYPE_CHECKING:
-    from fairhold.cycle.run import CycleResult
+    from fairhold.cycle.slot_ledger import SlotCycle
     from fairhold.model.plan import Plan
 
 RESERVED = OWNED | {"/A": {"owned": 10, "reserved": 2}, "/B/b1": {"limit": 3}}
@@ -69,7 +68,7 @@ MORE_PLANS: tuple[Plan, ...] = (
 
 
 class Twin:
-    """Runs every cycle once more with nothing remembered, and compares."""
+    """Runs every cycle once more with nothing known, and compares."""
 
     def __init__(self) -> None:
         self.cycles = 0
@@ -80,13 +79,14 @@ class Twin:
 
     def cycled_vectors(self, now: int, result: object) -> None: ...
 
-    def cycled(self, now: int, result: CycleResult) -> None:
-        books = result.snapshot.books
-        lines, known = books.requests.lines, books.rows.lately
-        books.rows.__dict__["lately"] = Lately()
+    def cycled(self, now: int, result: SlotCycle) -> None:
+        assert isinstance(result, CycleResult)
+        books = result.books
+        lines, known = books.requests.lines, books.divisions
+        books.divisions = Divisions()
         answers, lines.answers = lines.answers, {}
         alone = run(books, now)
-        books.rows.__dict__["lately"], lines.answers = known, answers
+        books.divisions, lines.answers = known, answers
         self.cycles += 1
         assert alone.decision == result.decision
         assert alone.draft.quota == result.draft.quota
@@ -111,12 +111,10 @@ def crowd(seed: int, *, gangs: bool) -> Workload:
 
 @pytest.mark.parametrize("plan", range(len(MORE_PLANS)))
 @pytest.mark.parametrize("gangs", [False, True])
-def test_cycles_decide_the_same_with_nothing_remembered(plan: int, gangs: bool) -> None:  # noqa: FBT001
+def test_cycles_decide_the_same_with_nothing_known(plan: int, gangs: bool) -> None:  # noqa: FBT001
     for workload in (crowd(plan, gangs=gangs), random_jobs(plan, LEAVES, gangs=gangs)):
         twin = Twin()
-        Simulation(
-            Experiment(MORE_PLANS[plan], workload, 0, work=Work(stop_delay=300_000)), [twin], is_brief=False
-        ).run()
+        Simulation(Experiment(MORE_PLANS[plan], workload, 0, work=Work(stop_delay=300_000)), [twin], reopens=True).run()
         assert twin.cycles > 20
 
 
@@ -132,9 +130,9 @@ def test_quotas_that_are_known_are_those_of_a_division(seed: int, plan: int) -> 
         leaf = random.choice(LEAVES)
         transitions.want(books, requests[leaf], max(0, books.requests.count[requests[leaf]] + random.randint(-4, 5)))
         known = quotas(books, 0).draft
-        kept, books.rows.__dict__["lately"] = books.rows.lately, Lately()
+        kept, books.divisions = books.divisions, Divisions()
         assert quotas(books, 0).draft.quota == known.quota
-        books.rows.__dict__["lately"] = kept
+        books.divisions = kept
 
 
 BOUNDED = LISTS | {
@@ -156,13 +154,13 @@ def test_a_division_that_is_known_is_the_one_that_would_be_made(seed: int, plan:
         snapshot = take_snapshot(books, 0)
         for leaf, units in wants.items():
             snapshot.usable[leaf] = units
-        known = remembered(snapshot)
-        kept, books.rows.__dict__["lately"] = books.rows.lately, Lately()
-        alone = Divisions(snapshot).divide().quota
-        books.rows.__dict__["lately"] = kept
+        known = books.divisions.known(snapshot)
+        kept, books.divisions = books.divisions, Divisions()
+        alone = CycleDivisions(snapshot).divide().quota
+        books.divisions = kept
         assert known is None or known == alone
         found += known is not None
-        Divisions(snapshot).divide()
+        CycleDivisions(snapshot).divide()
         wants[random.choice(list(wants))] = random.randint(0, 14)
     assert found or not (books.rows.is_filled or books.rows.is_listed) or sum(wants.values()) <= books.slots
 
@@ -184,9 +182,9 @@ def test_a_cycle_that_is_as_one_before_moves_what_it_would_alone(seed: int, plan
         transitions.want(books, request, max(0, books.requests.held[request] + random.randint(-1, 4)))
     for now in range(1, 9):
         found = run(books, now)
-        kept, books.rows.__dict__["lately"] = books.rows.lately, Lately()
+        kept, books.divisions = books.divisions, Divisions()
         alone = run(books, now)
-        books.rows.__dict__["lately"] = kept
+        books.divisions = kept
         assert found.decision == alone.decision
         assert found.draft.balance == alone.draft.balance
         apply(books, found.decision, now)

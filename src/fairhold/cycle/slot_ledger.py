@@ -1,17 +1,25 @@
-"""A cycle that decides nothing, as the one before left nothing to decide and what has changed since moves nothing.
+"""What the cycles of one resource group of slots go on with, live and simulated alike.
+
+Changes mark the requests that they touch (`ledger.wait_queue`). Two kinds of cycles need no look at anybody else:
+
+- where everybody gets all that it waits for, and nobody has to give anything back (`grants_where_all_fits`);
+- where the cycle before left nothing to decide, and what was marked since moves nothing (`Settled`).
+
+Every other cycle is made whole (`cycle.run`). All decide the same: an orchestrator that `reopens` makes every cycle
+whole, and is the slow twin.
 
 In a crowded cluster most events are jobs that queue behind others, and tasks whose unit goes to the next of their leaf.
 What they change is what some leaves want. A cycle then decides nothing, if the one before left nothing to decide,
 nobody holds or has under notice anything else since, and of every leaf whose requests have changed:
 
 - it wants what it wanted, or it wanted more than its quota, and does now, in every division that the cycle before made
-  while gangs gave way. So all these quotas are the same (`rules.remembering` says why, policy by policy);
+  while gangs gave way. So all these quotas are the same (`ledger.divisions` says why, policy by policy);
 - of each of these quotas its requests could use as much as before. So the same leaves give way, in the same order;
 - no request of it that has changed can start with the idle units that its quota leaves room for. So nothing is granted.
 
 Nobody misses more then. What has to move depends on needs only as far as they are no more than what is held, or than
-a quota of which every level is rounded up (`rules.remembering.is_as_before`): where anything is missed or under notice,
-needs lie beyond both, before and now.
+the quota with every level rounded up, which exceeds the quota by less than two units a level (R-PROTECT-1). Where
+anything is missed or under notice, needs lie beyond both, before and now.
 
 A cycle that granted, gave notices or withdrew some left nothing to decide either, where all of that has happened and no
 gang has a part in it: quotas do not depend on what single units stand where, all that could be granted was, and who is
@@ -22,23 +30,79 @@ the next instant on, and one that stops as a whole may have made a cycle give mo
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass
+from operator import gt
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.run import CycleResult, run
+from fairhold.kernels.rollup import roll_up
+from fairhold.ledger.decision import Decision
 from fairhold.rules.gangs import usable
+from fairhold.rules.placing import Placement
+from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
-    from fairhold.cycle.run import CycleResult
+    from collections.abc import Callable
+
     from fairhold.ledger.books import Books
-    from fairhold.ledger.decision import Decision
+    from fairhold.ledger.decision import Grant
     from fairhold.ledger.draft import CycleContext
 
 MOST_TRIED = 16
-"""Divisions of one cycle that are looked at again; one that made more is made whole."""
+"""Divisions of one cycle that are looked at again; after one that made more the next cycle is whole."""
 NOWHERE = -1
 """Slots of a cycle that is like no other."""
 
 
-class Still:
+@dataclass(frozen=True, slots=True)
+class MarkedCycle:
+    """A cycle that looked at nothing but marks.
+
+    quota : (rows,) of the leaves
+    """
+
+    books: Books
+    now: int
+    decision: Decision
+    quota: array[int]
+
+    @property
+    def idle(self) -> int:
+        """Slots that stay idle."""
+        return max(0, self.books.slots - sum(self.books.held) - sum(grant.units for grant in self.decision.grants))
+
+
+SlotCycle = CycleResult | MarkedCycle
+
+
+class SlotLedger:
+    """The books of one group of slots as a cycle has left them."""
+
+    __slots__ = ("_is_over", "_settled")
+
+    def __init__(self) -> None:
+        self._settled: Settled | None = None
+        self._is_over = False
+
+    def run(self, books: Books, now: int, on_stage: Callable[[str], None]) -> SlotCycle:
+        """The next cycle; as `cycle.run`."""
+        on_stage("marks")
+        if self._settled is not None and self._settled.holds(books, now):
+            return MarkedCycle(books, now, Decision(), self._settled.quota)
+        found = grants_where_all_fits(books)
+        if found is not None:
+            return MarkedCycle(books, now, *found)
+        result = run(books, now, on_stage)
+        self._is_over = leaves_nothing(result)
+        return result
+
+    def carried_out(self, cycle: SlotCycle) -> None:
+        """All that a cycle decided has happened, but for what is paused."""
+        if isinstance(cycle, CycleResult):
+            self._settled = settled_after(cycle, is_over=self._is_over)
+
+
+class Settled:
     """A cycle that left nothing to decide, and the books as they were after it."""
 
     __slots__ = (
@@ -71,10 +135,15 @@ class Still:
         self._quota: array[int] | None = None
         requests.lines.changed = set()
 
+    @property
+    def quota(self) -> array[int]:
+        """(rows,) the quotas of its leaves."""
+        return self._tried[-1]
+
     def holds(self, books: Books, now: int) -> bool:
         """Whether the next cycle decides nothing either; then it counts as the one before from here on."""
         lines, changed = books.requests.lines, books.requests.lines.changed
-        if changed is None or books.rows is not self._rows or books.slots != self._slots or not is_calm(books, now):
+        if changed is None or books.rows is not self._rows or books.slots != self._slots or not _is_calm(books, now):
             return False
         if books.held != self._held or books.noticed != self._noticed or bool(lines.gangs) != self._gangs:
             return False
@@ -181,21 +250,62 @@ def _moves_gangs(books: Books, decision: Decision) -> bool:
     return any(requests.noticed[row] for mine in requests.gangs.values() for row in mine)
 
 
-def still_after(result: CycleResult, *, is_over: bool) -> Still | None:
+def settled_after(result: CycleResult, *, is_over: bool) -> Settled | None:
     """What is to be known of a cycle of which all has happened; None where the next one has to be made whole.
 
     is_over : it left nothing to decide
     """
     snapshot, books = result.snapshot, result.snapshot.books
-    if is_over and is_calm(books, snapshot.now):
-        return Still(result)
+    if is_over and _is_calm(books, snapshot.now):
+        return Settled(result)
     books.requests.lines.changed = None
     return None
 
 
-def is_calm(books: Books, now: int) -> bool:
+def _is_calm(books: Books, now: int) -> bool:
     """Whether nothing but what is held and wanted says what moves: no place, instant or limit of a kind."""
-    requests, hosts = books.requests, books.hosts
     is_moving = books.keeps.live or books.before or books.shortages or books.allocations.latest_gang >= now
-    is_choosy = requests.siting or hosts.closed or (requests.lines.gangs and len(hosts.name) > 1)
-    return books.rows.is_steady and not (is_moving or is_choosy)
+    return books.rows.is_steady and not (is_moving or _is_choosy(books))
+
+
+def grants_where_all_fits(books: Books) -> tuple[Decision, array[int]] | None:
+    """The decision of a cycle and the quotas of all leaves, None where `run` has to say.
+
+    Under `hybrid` without reserves every leaf's quota is what it wants as long as all together want no more than there
+    is and no limit is reached; then no notice is needed, and none can be in force.
+    """
+    rows = books.rows
+    if not rows.is_plain or _is_moving(books) or _is_choosy(books):
+        return None
+    slots = books.slots
+    if sum(books.demand) > slots or sum(books.held) > slots or (rows.has_limits and _reaches_limit(books)):
+        return None
+    grants: list[Grant] = []
+    places = Placement(books)
+    for leaf in sorted(books.requests.lines.of, key=rows.position.__getitem__):
+        wanted = books.demand[leaf] - books.held[leaf]
+        served = serve_leaf(books, leaf, wanted, places)
+        if sum(grant.units for grant in served) != wanted:
+            return None
+        grants += served
+    return Decision(tuple(grants)), array("q", books.demand)
+
+
+def _is_moving(books: Books) -> bool:
+    """Whether anything is on its way or held for anybody."""
+    is_kept = books.keeps.live or books.before or books.shortages
+    return bool(is_kept or books.notices.by_allocation or books.borrowed)
+
+
+def _is_choosy(books: Books) -> bool:
+    """Whether it matters which host a unit is on."""
+    requests, hosts = books.requests, books.hosts
+    return bool(requests.siting or hosts.closed or (requests.lines.gangs and len(hosts.name) > 1))
+
+
+def _reaches_limit(books: Books) -> bool:
+    """Whether somebody wants more than its limit, or holds more."""
+    rows, demand, held = books.rows, array("q", books.demand), array("q", books.held)
+    roll_up(rows.tree, demand)
+    roll_up(rows.tree, held)
+    return any(map(gt, demand, rows.plan.limit)) or any(map(gt, held, rows.plan.limit))
