@@ -33,11 +33,10 @@ def assess_entrants(snapshot: Snapshot, draft: CycleContext) -> None:
     rows, needs, (slots, configured) = snapshot.rows, draft.needs, snapshot.scale
     tree, limit = rows.tree, rows.plan.limit
     for row in range(len(rows) - 1, -1, -1):
-        below = slice(tree.first[row], tree.end[row])
         owned = min(rows.plan.owned[row], rows.plan.owned[row] * slots // configured if configured else 0)
-        wanted = snapshot.usable[row] if rows.is_leaf(row) else sum(needs.need[below])
+        wanted = snapshot.usable[row] if rows.is_leaf(row) else tree.total(needs.need, row)
         needs.need[row] = min(limit[row], wanted)
-        needs.sure[row] = min(limit[row], max(min(needs.need[row], owned), sum(needs.sure[below])))
+        needs.sure[row] = min(limit[row], max(min(needs.need[row], owned), tree.total(needs.sure, row)))
         if row and not tickets_of(rows, row):
             needs.need[row] = needs.sure[row]
 
@@ -47,11 +46,11 @@ def divide_by_lottery(snapshot: Snapshot, draft: CycleContext) -> None:
     rows, quota = snapshot.rows, draft.quota
     if draft.known is None:
         quota[0] = snapshot.slots
-        for parent in range(len(rows)):
-            first, end = rows.tree.first[parent], rows.tree.end[parent]
-            if first < end:
-                sure, need = draft.needs.sure[first:end], draft.needs.need[first:end]
-                quota[first:end] = array("q", _draw(rows, parent, quota[parent], sure, need))
+        for parent, children in rows.tree.families():
+            sure, need = ([column[child] for child in children] for column in (draft.needs.sure, draft.needs.need))
+            drawn = _draw(rows, children, quota[parent], sure, need)
+            for child, units in zip(children, drawn, strict=True):
+                quota[child] = units
     else:
         quota[:] = draft.known
     draft.entitled, draft.firm = quota, draft.needs.sure
@@ -59,12 +58,11 @@ def divide_by_lottery(snapshot: Snapshot, draft: CycleContext) -> None:
     draft.most = quota.__getitem__
 
 
-def _draw(rows: Rows, parent: int, slots: int, sure: Sequence[int], need: Sequence[int]) -> Sequence[int]:
-    """What each child of a parent gets of so many slots."""
+def _draw(rows: Rows, siblings: Sequence[int], slots: int, sure: Sequence[int], need: Sequence[int]) -> Sequence[int]:
+    """What each of some siblings gets of so many slots."""
     if sum(need) <= slots:
         return need
-    first, end = rows.tree.first[parent], rows.tree.end[parent]
-    children = tuple((rows.path(row), tickets_of(rows, row)) for row in range(first, end))
+    children = tuple((rows.path(row), tickets_of(rows, row)) for row in siblings)
     draws = draws_of(SEED.of(rows.entry.settings), rows.group.name, children)
     found = [*sure]
     for number in range(1, slots - sum(sure) + 1):

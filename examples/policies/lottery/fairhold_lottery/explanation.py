@@ -18,9 +18,7 @@ COLUMNS = {"tickets": "weight in the lottery", "won": "slots beyond the sure one
 def derive_draws(result: CycleResult, parent: int) -> Level:
     """The division of one parent's quota among its children."""
     rows, needs, amount = result.snapshot.rows, result.draft.needs, result.draft.quota[parent]
-    children = range(rows.tree.first[parent], rows.tree.end[parent])
-    sure = sum(needs.sure[child] for child in children)
-    is_enough = sum(needs.need[child] for child in children) <= amount
+    sure, is_enough = rows.tree.total(needs.sure, parent), rows.tree.total(needs.need, parent) <= amount
     words = ", enough for all" if is_enough else f": {sure} are sure, and lots are drawn for {amount - sure}"
     draws = 0 if is_enough else amount - sure
     siblings = tuple(
@@ -32,7 +30,7 @@ def derive_draws(result: CycleResult, parent: int) -> Level:
             bound=_bound(result, child, draws),
             more={"tickets": tickets_of(rows, child), "won": result.draft.quota[child] - needs.sure[child]},
         )
-        for child in children
+        for child in rows.tree.children(parent)
     )
     phase = "enough" if is_enough else "lottery"
     return Level(rows.path(parent), amount, Fraction(0), phase, siblings, words=words, columns=COLUMNS)
