@@ -46,7 +46,8 @@ class _Plan:
                 self.hosts[group, host["name"]] = host["slots"]
             if "slots" in said:
                 self.hosts[group, ""] = said["slots"]
-        self.leaves = list(_leaves("", document["consumers"]))
+        self.children = dict(_families("", document["consumers"]))
+        self.leaves = [path for path, below in self.children.items() if not below]
         self.said: dict[str, Mapping[str, Any]] = {}
         self.configured: dict[str, int] = {}
         for entry in document["policies"]:
@@ -59,14 +60,12 @@ class _Plan:
         return int(self.said[group].get(leaf, {}).get(name, 0))
 
 
-def _leaves(above: str, consumers: Mapping[str, Any]) -> Iterator[str]:
+def _families(above: str, consumers: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """In path order: by rank, then as they stand."""
-    for name in sorted(consumers, key=lambda each: consumers[each].get("rank", 0)):
-        below = consumers[name].get("consumers", {})
-        if below:
-            yield from _leaves(f"{above}/{name}", below)
-        else:
-            yield f"{above}/{name}"
+    names = sorted(consumers, key=lambda each: consumers[each].get("rank", 0))
+    yield above, [f"{above}/{name}" for name in names]
+    for name in names:
+        yield from _families(f"{above}/{name}", consumers[name].get("consumers", {}))
 
 
 class Integral:
@@ -120,18 +119,41 @@ class Integral:
                 kind = "own" if held[leaf] < owned[leaf] else "borrowed"
                 held[leaf] += 1
                 found[leaf, user, attempt.job, kind] += 1
-        amount = sum(max(0, held[leaf] - owned[leaf]) for leaf in plan.leaves)
-        amount -= max(0, slots - sum(owned.values()))
-        room = {leaf: owned[leaf] - max(held[leaf], plan.number(group, leaf, "reserved")) for leaf in plan.leaves}
-        room = {leaf: most for leaf, most in room.items() if most > 0 and held[leaf] <= owned[leaf]}
-        amount = min(amount, sum(room.values()))
-        if amount > 0:
-            parts = {leaf: amount * most // sum(room.values()) for leaf, most in room.items()}
-            for leaf, most in room.items():
-                if sum(parts.values()) < amount and parts[leaf] < most:
-                    parts[leaf] += 1
-            for leaf, part in parts.items():
-                found[leaf, "", "", "lent"] += part
+        for path, part in self._lent(group, slots, held).items():
+            found[path, "", "", "lent"] += part
+        return found
+
+    def _lent(self, group: str, slots: int, held: Mapping[str, int]) -> dict[str, int]:
+        """Who lends, from the top: children use what their parent has before they lend each other."""
+        plan, configured, found = self.plan, self.plan.configured[group], dict[str, int]()
+
+        def own(path: str) -> int:
+            return plan.number(group, path, "owned") * slots // configured if configured else 0
+
+        def whole(path: str) -> int:
+            return sum(units for leaf, units in held.items() if f"{leaf}/".startswith(f"{path}/"))
+
+        def divide(parent: str, has: int, beyond: int) -> None:
+            """has: what the parent may use; beyond: of that what it borrows less what it lends."""
+            children = plan.children[parent]
+            borrowed = {path: max(0, whole(path) - own(path)) for path in children}
+            room = {path: own(path) - max(whole(path), plan.number(group, path, "reserved")) for path in children}
+            room = {path: most for path, most in room.items() if most > 0}
+            amount = min(sum(borrowed.values()) - (has - sum(map(own, children))), sum(room.values()))
+            parts = dict.fromkeys(children, 0)
+            if amount > 0:
+                parts |= {path: amount * most // sum(room.values()) for path, most in room.items()}
+                for path, most in room.items():
+                    if sum(parts.values()) < amount and parts[path] < most:
+                        parts[path] += 1
+            if children:
+                found[parent or "/"] = sum(borrowed.values()) - sum(parts.values()) - beyond
+            else:
+                found[parent] = -min(0, beyond)
+            for path in children:
+                divide(path, own(path) + borrowed[path] - parts[path], borrowed[path] - parts[path])
+
+        divide("", max(slots, sum(map(own, plan.children[""]))), 0)
         return found
 
     def _slots(self, group: str, host: str) -> int:

@@ -14,11 +14,11 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import JobChanged
 from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.lending import lending
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.owned import owned_slots
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import Retention
-from fairhold.runtime.lending import lending
 from fairhold.runtime.live.journal import change_of
 from fairhold.runtime.live.usage import HOUR
 from fairhold.runtime.live.using import BY, usage_document
@@ -86,8 +86,9 @@ def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
             for resource, amount in amounts(attempt):
                 yield (*who, "own", resource), since, until, own.get(resource, 0)
                 yield (*who, "borrowed", resource), since, until, amount - own.get(resource, 0)
-        for leaf, slots in lending(books).lent.items() if books.vectors is None else ():
-            yield (books.rows.path(leaf), "", "", "lent", "slots"), since, until, slots
+        lenders = lending(books).lenders(books.rows.tree) if books.vectors is None else {}
+        for row, slots in lenders.items():
+            yield (books.rows.path(row), "", "", "lent", "slots"), since, until, slots
 
 
 def amounts(attempt: Attempt) -> list[tuple[str, Fraction]]:
@@ -259,7 +260,7 @@ def test_usage_is_told_by_what_is_asked(tmp_path: Path) -> None:
     tail = play.core.usage.tail(play.clock.instant)
     document = usage_document(play.store, tail, begin, begin + SECOND, ["user", "kind"])
     assert document["rows"] == [
-        {"user": "", "kind": "lent", **SLOTS, "resource_seconds": "1"},
+        {"user": "", "kind": "lent", **SLOTS, "resource_seconds": "4"},
         {"user": "ann", "kind": "borrowed", **SLOTS, "resource_seconds": "4"},
         {"user": "ann", "kind": "own", **SLOTS, "resource_seconds": "3"},
         {"user": "bob", "kind": "own", **SLOTS, "resource_seconds": "1"},

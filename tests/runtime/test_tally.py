@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from fairhold.cycle.open import open_books
 from fairhold.model.state import State
+from fairhold.orchestrator import lending as lendings
 from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import Start, Stop
-from fairhold.runtime import lending as lendings
-from fairhold.runtime.lending import lending
+from fairhold.orchestrator.lending import lending
 from fairhold.runtime.tally import Tally
 from tests.runtime.support import plan_document, read_document
 
@@ -58,13 +58,14 @@ def test_peaks_are_those_of_a_count_of_all_leaves_after_every_event(dice: random
         orders = [order for order in instructions if not isinstance(order, Stop) or order.attempt in running]
         tally.note(event, orders, now)
         found = lending(orchestrator.books["compute"])
-        for row, units in found.borrowed.items():
-            path = orchestrator.books["compute"].rows.path(row)
-            borrowed["compute", path] = max(borrowed["compute", path], units)
-        for row, units in found.lent.items():
-            path = orchestrator.books["compute"].rows.path(row)
-            lent["compute", path] = max(lent["compute", path], units)
-        together.append((sum(found.borrowed.values()), sum(found.lent.values())))
+        rows = orchestrator.books["compute"].rows
+        sums = []
+        for most, numbers in ((borrowed, found.borrowed), (lent, found.lent)):
+            of_leaves = {rows.path(row): units for row, units in numbers.items() if rows.is_leaf(row)}
+            sums.append(sum(of_leaves.values()))
+            for path, units in of_leaves.items():
+                most["compute", path] = max(most["compute", path], units)
+        together.append((sums[0], sums[1]))
     assert tally.peak_borrowed == max(units for units, _ in together)
     assert tally.peak_lent == max(units for _, units in together)
     assert {key: leaf.peak_borrowed for key, leaf in tally.leaves.items()} == borrowed
@@ -75,14 +76,14 @@ def test_an_event_that_moves_no_slot_looks_at_no_leaf(monkeypatch: pytest.Monkey
     orchestrator = opened(10)
     tally = Tally(orchestrator)
     looked = 0
-    changed = lendings.Lenders.changed
+    changed = lendings.GroupLenders.changed
 
-    def counted(lenders: lendings.Lenders, leaf: int) -> None:
+    def counted(lenders: lendings.GroupLenders, leaf: int) -> None:
         nonlocal looked
         looked += 1
         changed(lenders, leaf)
 
-    monkeypatch.setattr(lendings.Lenders, "changed", counted)
+    monkeypatch.setattr(lendings.GroupLenders, "changed", counted)
     submitted = JobSubmitted("j", "/A/X", "compute", 4)
     tally.note(submitted, orchestrator.handle(submitted, 0), 0)
     assert looked == 0

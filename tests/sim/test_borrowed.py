@@ -14,8 +14,8 @@ import pytest
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import amount
 from fairhold.orchestrator.accounting import Accounting
+from fairhold.orchestrator.lending import lending
 from fairhold.planio.plan import parse_plan
-from fairhold.runtime.lending import lending
 from fairhold.runtime.live.views.amounts import amounts_now
 from fairhold.sim.account import Spans
 from fairhold.sim.experiment import Experiment

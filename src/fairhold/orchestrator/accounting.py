@@ -14,10 +14,10 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.accounts import Deserved, Meter, Pool
 from fairhold.orchestrator.owned import deserved_now, own_part, owned_slots, unit_held
-from fairhold.orchestrator.spans import BORROWED, LOST, OWN, Key, Span, Trail
+from fairhold.orchestrator.spans import BORROWED, LENT, LOST, OWN, Key, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.accounts import LeafAccount
@@ -65,14 +65,14 @@ class Accounting:
         self.at = now
         for number in list(self._held):
             self._put_out(number)
-        self._pools = {group: Pool(books, now) for group, books in cluster.books.items()}
+        for pool in self._pools.values():
+            self._count_lent(pool, {row: -units for row, units in pool.lent.items()})
+        self._pools = {group: Pool(books) for group, books in cluster.books.items()}
         self._look_at_hosts(cluster)
         self._look_at_queues(cluster)
         for number in sorted(cluster.attempts):
             self._put_in(cluster.attempts[number], cluster)
         self._settle()
-        for pool in self._pools.values():
-            pool.begin(now)
 
     def note(self, changes: Iterable[Change], now: int, cluster: Cluster) -> None:
         """Changes that were decided at one instant, not before the one noted last."""
@@ -103,7 +103,11 @@ class Accounting:
             self._line_up(leaf)
         self._stale.clear()
         for pool in self._pools.values():
-            self.weight += pool.settle(self.at)
+            self._count_lent(pool, pool.settle())
+
+    def _count_lent(self, pool: Pool, more: Mapping[int, int]) -> None:
+        for row, units in more.items():
+            self._count(Key(pool.rows.path(row), "", "", LENT, ""), units)
 
     def _look_at_hosts(self, cluster: Cluster) -> None:
         """Hosts may be closed, or have another number of slots."""
@@ -118,12 +122,11 @@ class Accounting:
         pool, slots = self._pools[group], cluster.books[group].slots
         if slots == pool.slots:
             return
-        pool.slots, pool.unowned = slots, slots
+        pool.slots, pool.lenders = slots, None
         owned = owned_slots(pool.rows, slots)
         for leaf, row in zip(pool.leaves, pool.rows.leaves, strict=True):
             leaf.owned = owned[row]
-            pool.unowned -= leaf.owned
-            pool.dirty[leaf.place] = None
+            pool.dirty[leaf] = None
             self._shift(leaf)
 
     def _look_at_queues(self, cluster: Cluster) -> None:
@@ -190,7 +193,7 @@ class Accounting:
             self._count(held.borrowed, held.units - own)
         leaf.used += own
         leaf.held += held.units
-        leaf.pool.dirty[leaf.place] = None
+        leaf.pool.dirty[leaf] = None
 
     def _put_out(self, number: int) -> None:
         """An attempt holds nothing any more; later ones of its leaf move up."""
@@ -210,7 +213,7 @@ class Accounting:
             self._count(held.borrowed, -borrowed)
         leaf.used -= own
         leaf.held -= held.units
-        leaf.pool.dirty[leaf.place] = None
+        leaf.pool.dirty[leaf] = None
         self._shift(leaf)
 
     def _shift(self, leaf: LeafAccount) -> None:
@@ -292,13 +295,7 @@ class Accounting:
         every = ((key, meter.until(end)) for key, meter in self._meters.items())
         steps = {key: found for key, found in every if found}
         lost = {key: tuple(ends) for key, ends in self._lost.items()}
-        trails = tuple(Trail(pool.group, tuple(pool.by_path), tuple(pool.lots)) for pool in self._pools.values())
-        lent: dict[str, int] = {}
-        for pool in self._pools.values():
-            for leaf, amount in zip(pool.leaves, pool.lent(end), strict=True):
-                if amount:
-                    lent[leaf.path] = lent.get(leaf.path, 0) + amount
-        return Span(self.begin, end, steps, lost, trails, lent)
+        return Span(self.begin, end, steps, lost)
 
     def cut(self, end: int) -> None:
         """A new span begins; the one before was taken by `span`."""
@@ -311,8 +308,6 @@ class Accounting:
             meter.close(end)
             meter.steps = []
         self._meters, self._lost = kept, {}
-        for pool in self._pools.values():
-            pool.begin(end)
 
     # For snapshots
 
@@ -328,13 +323,6 @@ class Accounting:
             meter.steps = list(steps)
         self._lost = {key: list(ends) for key, ends in span.lost.items()}
         self.weight = sum(map(len, span.steps.values())) + sum(map(len, span.lost.values()))
-        for trail in span.trails:
-            if trail.resource_group in self._pools:
-                pool = self._pools[trail.resource_group]
-                pool.lots = list(trail.lots)
-                lent = trail.lent(span.begin, span.end)
-                pool.sums = [lent.get(path, 0) for path in trail.leaves]
-                self.weight += len(trail.lots)
 
 
 _NOTES: dict[type, Callable[[Accounting, Any, Cluster], None]] = {

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import told_of
-from fairhold.orchestrator.spans import Lot, apportion, unit_text
+from fairhold.orchestrator.lending import Lenders
+from fairhold.orchestrator.owned import owned_slots
+from fairhold.orchestrator.spans import unit_text
 
 if TYPE_CHECKING:
     from fairhold.cycle.pooled.active_entries import InForce
@@ -115,10 +117,10 @@ class LeafAccount:
     deserved : of a queue; None = it is none now
     """
 
-    __slots__ = ("borrowed", "counted", "deserved", "held", "own", "owned", "path", "place", "pool", "reserved", "used")
+    __slots__ = ("borrowed", "counted", "deserved", "held", "own", "owned", "path", "pool", "row", "used")
 
-    def __init__(self, path: str, pool: Pool, place: int, reserved: int) -> None:
-        self.path, self.pool, self.place, self.reserved = path, pool, place, reserved
+    def __init__(self, path: str, pool: Pool, row: int) -> None:
+        self.path, self.pool, self.row = path, pool, row
         self.owned = self.held = self.used = 0
         self.own: OrderedDict[int, int] = OrderedDict()
         self.borrowed: OrderedDict[int, int] = OrderedDict()
@@ -127,38 +129,28 @@ class LeafAccount:
 
 
 class Pool:
-    """A resource group: the leaves that have slots to lend, and how many are lent.
+    """A resource group: its leaves, and whose slots are lent.
 
-    room     : place of a leaf in path order → what it owns and neither holds nor reserves, where that is not 0
-    unowned  : slots that no leaf owns; surplus : what all leaves hold above what they own
     is_pooled : its units are of vectors, for which no lenders are recorded
     forces   : the policy entries in force when it was looked at last what queues deserve
     shrinks  : it has a host that starts nothing, and so loses a slot with every unit that comes back
-    dirty    : places of leaves that hold or own another number since it was settled
-    lots     : since the span began
-    parts    : place → slots that a leaf lends; sums : what came of them in the span, up to `since`
+    dirty    : rows of leaves that hold another number since it was settled
+    lenders  : of slots; None = they have to be counted anew
+    lent     : row of a lender → slots, as recorded
     """
 
-    def __init__(self, books: Books, now: int) -> None:
+    def __init__(self, books: Books) -> None:
         rows = books.rows
         self.group, self.shrinks = rows.group.name if books.vectors is None else POOLED, False
         self.slots, self.rows = 0, rows
         self.is_pooled = books.vectors is not None
         self.forces: list[InForce] | None = None
-        self.leaves = [
-            LeafAccount(rows.path(row), self, place, rows.plan.reserved[row]) for place, row in enumerate(rows.leaves)
-        ]
+        self.leaves = [LeafAccount(rows.path(row), self, row) for row in rows.leaves]
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
-        self.room: dict[int, int] = {}
-        self.unowned = self.surplus = 0
-        self.dirty: dict[int, None] = {}
-        self.surplus_of = [0] * len(self.leaves)
-        self.parts: dict[int, int] = {}
-        self.sums: list[int] = []
-        self.since = now
-        self.lots: list[Lot] = []
+        self.dirty: dict[LeafAccount, None] = {}
+        self.lenders: Lenders | None = None
+        self.lent: dict[int, int] = {}
         self._texts: dict[Vector, str] = {}
-        self.begin(now)
 
     def unit_text(self, unit: Vector) -> str:
         """A unit of a vector as `Key` says it."""
@@ -166,50 +158,17 @@ class Pool:
             self._texts[unit] = unit_text(told_of(self.rows.source.resources, unit))
         return self._texts[unit]
 
-    @property
-    def amount(self) -> int:
-        """Slots that are lent together."""
-        return max(0, self.surplus - max(0, self.unowned))
-
-    def begin(self, now: int) -> None:
-        """A span begins; all is settled."""
-        self.since, self.sums = now, [0] * len(self.leaves)
-        self.lots = [Lot(now, self.amount, tuple(sorted(self.room.items())))]
-
-    def settle(self, now: int) -> bool:
-        """Write down what is different for the lenders from an instant on, once for all that happened at it.
-
-        Says whether anything was written.
-        """
-        if not self.dirty and self.amount == self.lots[-1].amount:
-            return False
-        changed = {}
-        for place in self.dirty:
-            leaf = self.leaves[place]
-            surplus = max(0, leaf.held - leaf.owned)
-            room = 0 if surplus else max(0, leaf.owned - max(leaf.held, leaf.reserved))
-            self.surplus += surplus - self.surplus_of[place]
-            self.surplus_of[place] = surplus
-            if room != self.room.get(place, 0):
-                changed[place] = room
-                self.room[place] = room
-                if not room:
-                    del self.room[place]
+    def settle(self) -> dict[int, int]:
+        """Row of a lender → how many slots more it lends than was recorded; once for all changes of an instant."""
+        if not self.dirty or self.is_pooled:
+            return {}
+        if self.lenders is None:
+            owned = owned_slots(self.rows, self.slots)
+            self.lenders = Lenders(self.rows.tree, owned, self.rows.plan.reserved, self.slots)
+            self.dirty = dict.fromkeys(self.leaves)
+        for leaf in self.dirty:
+            self.lenders.hold(leaf.row, leaf.held)
         self.dirty.clear()
-        if not changed and self.amount == self.lots[-1].amount:
-            return False
-        self.sums, self.since = self.lent(now), now
-        places = sorted(self.room) if self.amount else []
-        self.parts = dict(zip(places, apportion(self.amount, [self.room[place] for place in places]), strict=True))
-        self.lots.append(Lot(now, self.amount, tuple(sorted(changed.items()))))
-        return True
-
-    def lent(self, end: int) -> list[int]:
-        """Unit-microseconds that every leaf has lent since the span began."""
-        length = end - self.since
-        if not length or not self.parts:
-            return self.sums
-        sums = self.sums[:]
-        for place, part in self.parts.items():
-            sums[place] += part * length
-        return sums
+        before, self.lent = self.lent, self.lenders.now().lenders(self.rows.tree)
+        rows = dict.fromkeys((*before, *self.lent))
+        return {row: more for row in rows if (more := self.lent.get(row, 0) - before.get(row, 0))}

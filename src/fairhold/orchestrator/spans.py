@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.model.vector import Told
 
@@ -64,55 +64,17 @@ def apportion(amount: int, room: Sequence[int]) -> list[int]:
     return parts
 
 
-class Lot(NamedTuple):
-    """The total of slots lent in a group from an instant on, and the slots that its leaves have to lend.
-
-    room : (place among the leaves, slots) of leaves for which this number has changed
-    """
-
-    at: int
-    amount: int
-    room: tuple[tuple[int, int], ...]
-
-
-class Trail(NamedTuple):
-    """How the lending of a resource group went in a span.
-
-    leaves : paths of the resource group, in path order
-    lots   : in order; the first is at the span's begin, with every room that is not 0
-    """
-
-    resource_group: str
-    leaves: tuple[str, ...]
-    lots: tuple[Lot, ...]
-
-    def lent(self, since: int, until: int) -> dict[str, int]:
-        """Unit-microseconds that every leaf lent from `since` to before `until`, inside the span."""
-        room, sums = [0] * len(self.leaves), [0] * len(self.leaves)
-        for lot, later in pairwise((*self.lots, Lot(until, 0, ()))):
-            for place, slots in lot.room:
-                room[place] = slots
-            length = min(later.at, until) - max(lot.at, since)
-            if length > 0 and lot.amount > 0:
-                sums = [before + part * length for before, part in zip(sums, apportion(lot.amount, room), strict=True)]
-        return {path: amount for path, amount in zip(self.leaves, sums, strict=True) if amount}
-
-
 class Span(NamedTuple):
     """All that was used from `begin` to before `end`.
 
-    steps : of own and borrowed units
+    steps : of own, borrowed and lent units
     lost  : (instant, unit-microseconds) of the attempts whose work was thrown away
-    trails : of the resource groups
-    lent  : consumer → what it lent in the whole span; a sum that the trails give too, but slowly
     """
 
     begin: int
     end: int
     steps: Mapping[Key, Sequence[Step]]
     lost: Mapping[Key, Sequence[tuple[int, int]]]
-    trails: tuple[Trail, ...]
-    lent: Mapping[str, int]
 
     def totals(self, since: int = 0, until: int = 2**62) -> dict[Key, int]:
         """Unit-microseconds from `since` to before `until`, as far as they are in the span; those above 0."""
@@ -128,11 +90,6 @@ class Span(NamedTuple):
             amount = sum(units for at, units in ends if since <= at < until)
             if amount:
                 found[key] = amount
-        is_whole = (since, until) == (self.begin, self.end)
-        for lent in (self.lent,) if is_whole else (trail.lent(since, until) for trail in self.trails):
-            for path, amount in lent.items():
-                key = Key(path, "", "", LENT, "")
-                found[key] = found.get(key, 0) + amount
         return found
 
     def document(self) -> list[Any]:
@@ -147,28 +104,30 @@ class Span(NamedTuple):
                 if steps
             ],
             [[*key, [[at - begin, units] for at, units in ends]] for key, ends in self.lost.items() if ends],
-            [
-                [trail.resource_group, trail.leaves, [[lot.at - begin, lot.amount, lot.room] for lot in trail.lots]]
-                for trail in self.trails
-                if any(lot.amount for lot in trail.lots)
-            ],
-            self.lent,
         ]
 
 
 def span_of(document: Sequence[Any]) -> Span:
-    """The reverse of `Span.document`."""
-    begin, end, steps, lost, trails, lent = document
-    return Span(
-        begin,
-        end,
-        {_key(key): [(first + begin, last + begin, rate) for first, last, rate in each] for *key, each in steps},
-        {_key(key): [(at + begin, units) for at, units in each] for *key, each in lost},
-        tuple(Trail(group, tuple(leaves), tuple(_lots(begin, lots))) for group, leaves, lots in trails),
-        lent,
-    )
+    """The reverse of `Span.document`. Before format 7 what was lent was recorded otherwise."""
+    begin, end, steps, lost, *before = document
+    found = {_key(key): [(first + begin, last + begin, rate) for first, last, rate in each] for *key, each in steps}
+    for _, leaves, lots in before[0] if before else ():
+        for path, more in zip(leaves, _lent(begin, end, lots, len(leaves)), strict=True):
+            if more:
+                found.setdefault(Key(path, "", "", LENT, ""), []).extend(more)
+    return Span(begin, end, found, {_key(key): [(at + begin, units) for at, units in each] for *key, each in lost})
 
 
-def _lots(begin: int, lots: Sequence[Any]) -> Iterable[Lot]:
-    for at, amount, room in lots:
-        yield Lot(at + begin, amount, tuple((place, slots) for place, slots in room))
+def _lent(begin: int, end: int, lots: Sequence[Any], leaves: int) -> list[list[Step]]:
+    """What every leaf lent, of the record before format 7.
+
+    lots : (instant, slots that are lent together, (place, slots) of leaves that have another room from then on)
+    """
+    room, steps = [0] * leaves, [list[Step]() for _ in range(leaves)]
+    for (at, amount, changed), (later, *_) in pairwise((*lots, (end - begin,))):
+        for place, slots in changed:
+            room[place] = slots
+        for mine, part in zip(steps, apportion(amount, room), strict=True):
+            if part and later > at:
+                mine.append((at + begin, later + begin, part))
+    return steps

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.active_entries import entries_in_force
+from fairhold.kernels.columns import zeros
 from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.hosts import what_there_is
+from fairhold.orchestrator.lending import Lenders
 from fairhold.orchestrator.owned import borrowed_parts, deserved_now, owned_amounts, owners_of, unit_held
-from fairhold.orchestrator.spans import apportion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -129,24 +130,20 @@ def _borrow_deserved(columns: dict[str, Columns], paths: Iterable[str]) -> None:
 
 
 def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, Columns]) -> None:
-    """Queues lend what they deserve and others hold, by sums as slots are lent: what nobody deserves goes first."""
+    """Queues lend what they deserve and others hold, by sums as slots are lent."""
     books = cluster.books[POOLED]
-    plan = books.rows.source
-    tree, resources = plan.tree, range(len(plan.resources))
+    plan, paths = books.rows.source, books.rows.source.tree.paths
     owned, allocated, lent = columns["owned"], columns["allocated"], columns["lent"]
     for force in entries_in_force(plan, now):
         if not force.entry.policy.has_queues:
             continue
         hosts = [host for group in force.entry.resource_groups for host in plan.resource_groups[group].hosts]
         there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
-        leaves = [tree.paths[row] for row in books.rows.leaves if tree.first_level[row] in force.members]
-        for at in resources:
-            room = [max(0, owned[path][at] - allocated[path][at]) for path in leaves]
-            beyond = sum(columns["borrowed"][path][at] for path in leaves)
-            unowned = max(0, there[at] - sum(owned[path][at] for path in leaves))
-            for path, part in zip(leaves, apportion(beyond - unowned, room), strict=True):
-                row = tree.rows[path] if part else 0
-                while row > 0:
-                    above = tree.paths[row]
-                    lent[above][at] = min(lent[above][at] + part, max(0, owned[above][at] - allocated[above][at]))
-                    row = tree.parent[row]
+        is_mine = [top in force.members for top in plan.tree.first_level]
+        for at in range(len(plan.resources)):
+            own = [owned[path][at] if mine else 0 for path, mine in zip(paths, is_mine, strict=True)]
+            lenders = Lenders(books.rows.tree, own, zeros(len(own)), there[at])
+            for leaf in books.rows.leaves:
+                lenders.hold(leaf, allocated[paths[leaf]][at] if is_mine[leaf] else 0)
+            for row, amount in lenders.now().lent.items():
+                lent[paths[row]][at] = amount

@@ -176,26 +176,24 @@ class TableView:
     def _rows(self, group: str) -> Iterator[_Row]:
         books = self._orchestrator.books[group]
         rows, slots = books.rows, books.slots
-        borrowed, lent = self._tally.lending(group)
-        columns = [[0] * len(rows) for _ in range(6)]
-        for row in lent:
-            columns[2][row] = lent[row]
+        loans = self._tally.lending(group)
+        columns = [[0] * len(rows) for _ in range(4)]
         for leaf in rows.leaves:
-            own = (borrowed.get(leaf, 0), lent.get(leaf, 0), self._tally.leaves[group, rows.path(leaf)].reclaimed)
+            taken = self._tally.leaves[group, rows.path(leaf)].reclaimed
             waiting = max(0, books.demand[leaf] - books.held[leaf])
-            for column, value in zip(columns, (books.held[leaf], *own, waiting, books.noticed[leaf]), strict=True):
+            for column, value in zip(columns, (books.held[leaf], taken, waiting, books.noticed[leaf]), strict=True):
                 column[leaf] = value
         for row in range(len(rows) - 1, 0, -1):
             for column in columns:
                 column[rows.tree.parent[row]] += column[row]
         owned_of = owned_slots(rows, slots)
         for row in rows.tree.path[1:]:
-            held, loans, lends, taken, waiting, noticed = (column[row] for column in columns)
-            numbers = (owned_of[row], held, loans, lends, taken, waiting)
+            held, taken, waiting, noticed = (column[row] for column in columns)
+            borrowed = loans.borrowed.get(row, 0)
+            numbers = (owned_of[row], held, borrowed, loans.lent.get(row, 0), taken, waiting)
             texts = tuple(str(number) if number else "·" for number in numbers)
-            yield _Row(
-                _name_of(rows.path(row)), texts, (held - loans, loans, noticed, slots) if rows.is_leaf(row) else None
-            )
+            bar = (held - borrowed, borrowed, noticed, slots) if rows.is_leaf(row) else None
+            yield _Row(_name_of(rows.path(row)), texts, bar)
 
 
 def _name_of(path: str) -> Text:

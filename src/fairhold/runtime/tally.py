@@ -10,8 +10,8 @@ from fairhold.kernels.vectors import add, largest, total
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
+from fairhold.orchestrator.lending import GroupLenders
 from fairhold.runtime.holdings import holdings_now, owners
-from fairhold.runtime.lending import Lenders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.instructions import Instruction
-    from fairhold.runtime.lending import Lending
+    from fairhold.orchestrator.lending import Lending
 
 LeafKey = tuple[str, str]
 """Resource group and path of a leaf; its row in the books may be another in another window."""
@@ -101,7 +101,7 @@ class Tally:
             for group, books in orchestrator.books.items()
             for row in books.rows.leaves
         }
-        self._lenders = {group: Lenders(books) for group, books in orchestrator.books.items() if group != POOLED}
+        self._lenders = {group: GroupLenders(books) for group, books in orchestrator.books.items() if group != POOLED}
         self.units_borrowed: Vector = ()
         if POOLED in orchestrator.books:
             books = orchestrator.books[POOLED]
@@ -204,12 +204,16 @@ class Tally:
         for group, path in touched:
             self._lenders[group].changed(rows_of[group].by_path[path])
         for group in {group for group, _ in touched}:
-            borrowed, lent = self._lenders[group].now()
+            found, rows = self._lenders[group].now(), rows_of[group]
+            borrowed, lent = (
+                {row: slots for row, slots in each.items() if rows.is_leaf(row)}
+                for each in (found.borrowed, found.lent)
+            )
             for row, slots in borrowed.items():
-                leaf = self.leaves[group, rows_of[group].path(row)]
+                leaf = self.leaves[group, rows.path(row)]
                 leaf.peak_borrowed = max(leaf.peak_borrowed, slots)
             for row, slots in lent.items():
-                leaf = self.leaves[group, rows_of[group].path(row)]
+                leaf = self.leaves[group, rows.path(row)]
                 leaf.peak_lent = max(leaf.peak_lent, slots)
             self._together[group] = (sum(borrowed.values()), sum(lent.values()))
         self.peak_borrowed = max(self.peak_borrowed, sum(slots for slots, _ in self._together.values()))

@@ -12,11 +12,11 @@ from fairhold.kernels.columns import zeros
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.presence import UNSEEN, not_up_in
+from fairhold.orchestrator.lending import lending
 from fairhold.orchestrator.owned import owned_slots
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.explaining_pools import as_document as pools_as_document
 from fairhold.runtime.explaining_pools import sentence as pools_sentence
-from fairhold.runtime.lending import lending
 from fairhold.runtime.live.path_suggestions import suggestion
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.pools import pools_group
@@ -56,7 +56,7 @@ def group_document(core: Core, group: str) -> Document:
     A parent's numbers are the sums of its leaves'; owned, borrowed, lent, reserved, limit and quota are its own.
 
     owned     : whole slots owned now (R-SCALE-1), under `share_ratio` the planned share
-    borrowed  : allocated beyond owned; lent : owned and allocated by others, by the convention for leaves
+    borrowed  : allocated beyond owned; lent : owned and allocated by others (`orchestrator.lending`)
     demand    : units that run, or may start as soon as there are slots; waiting : those of them that do not run
     reclaiming : of what it holds, units under notice; coming : units under notice that are on their way to it
     """
@@ -66,12 +66,11 @@ def group_document(core: Core, group: str) -> Document:
     sums = _sums(core, look)
     # What is held uses a budget up with time alone, whether or not anything happens.
     users, budgets = _users(books), budgets_of(books, max(core.now(), core.orchestrator.now))
-    owned = owned_slots(rows, slots)
+    owned, loans = owned_slots(rows, slots), lending(books)
     consumers = []
     for row in rows.tree.path[1:]:
         numbers = {name: column[row] for name, column in sums.items()}
-        beyond = numbers["allocated"] - owned[row]
-        numbers |= {"borrowed": max(0, beyond), "lent": min(numbers["lent"], max(0, -beyond))}
+        numbers |= {"borrowed": loans.borrowed.get(row, 0), "lent": loans.lent.get(row, 0)}
         consumers.append(
             {
                 "path": rows.path(row),
@@ -107,7 +106,6 @@ def _sums(core: Core, look: Prospect) -> dict[str, array[int]]:
     return {
         "demand": result.snapshot.demand,
         "allocated": result.snapshot.held,
-        "lent": _rolled(rows, lending(books).lent),
         "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
         "coming": _rolled(rows, _coming(core, look.group)),
         "running": _rolled(rows, _running(core, look.group)),
