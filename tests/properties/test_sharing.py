@@ -36,8 +36,8 @@ def oracle_of(result: CycleResult) -> list[oracle.Node]:
     for row in range(len(rows)):
         limit = None if rows.plan.limit[row] >= UNLIMITED else rows.plan.limit[row]
         nodes.append(oracle.Node(rows.ratio[row] if row else 1, limit, demand[row]))
-        if row:
-            nodes[rows.tree.parent[row]].children.append(nodes[row])
+    for row, node in enumerate(nodes):
+        node.children += [nodes[child] for child in rows.tree.children(row)]
     oracle.entitle(nodes[0], result.snapshot.slots, by_leaf=rows.is_flat)
     return nodes
 
