@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-def relay(books: Books, rows: Rows) -> array[int]:
-    """Carry all books over to other columns of the same tree; returns the new row of every old one.
+def relay(books: Books, rows: Rows) -> None:
+    """Carry all books over to other columns of the same tree.
 
     Demand, allocations and notices stay the same. `before` names the earlier entries until the next cycle.
     """
@@ -28,7 +28,7 @@ def relay(books: Books, rows: Rows) -> array[int]:
     if books.spending is not None:
         books.spending.use(rows)
     if new == array("q", range(len(new))):
-        return new
+        return
     for name in ("demand", "held", "noticed", "kept"):
         column, moved = getattr(books, name), zeros(len(new))
         for row, units in enumerate(column):
@@ -52,7 +52,6 @@ def relay(books: Books, rows: Rows) -> array[int]:
     requests.lines.priorities = _by_row(requests.lines.priorities, new)
     requests.lines.answers = _by_row(requests.lines.answers, new)
     requests.used_by = {(new[leaf], user): units for (leaf, user), units in requests.used_by.items()}
-    return new
 
 
 def _by_row(values: dict[int, Value], new: array[int]) -> dict[int, Value]:

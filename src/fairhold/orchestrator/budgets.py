@@ -19,16 +19,12 @@ if TYPE_CHECKING:
 
 
 def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
-    """The set of used-up budgets has changed: move books and jobs of the group to the columns that go with it."""
-    group = change.resource_group
-    books = cluster.books[group]
+    """The set of used-up budgets has changed: move the books of the group to the columns that go with it."""
+    books = cluster.books[change.resource_group]
     rows, spending = books.rows, books.spending
     assert spending is not None, "a group in which somebody has a budget"
     spending.advance(now)
-    new = relay(books, with_spent(rows, frozenset(rows.source.tree.rows[path] for path in change.consumers)))
-    for job in cluster.jobs.values():
-        if job.resource_group == group:
-            job.leaf = new[job.leaf]
+    relay(books, with_spent(rows, frozenset(rows.source.tree.rows[path] for path in change.consumers)))
 
 
 def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> None:
@@ -39,14 +35,14 @@ def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> Non
         on_host[attempt.name] = attempt
     else:
         on_host.pop(attempt.name, None)
-    hold(cluster.books[job.resource_group], job.leaf, sign * attempt.units, now)
+    hold(cluster.books[job.resource_group], job.consumer, sign * attempt.units, now)
     count_use(cluster, attempt, sign, now)
 
 
-def hold(books: Books, leaf: int, units: int, now: int) -> None:
-    """A leaf holds so many units more from now on, or fewer."""
+def hold(books: Books, leaf: str, units: int, now: int) -> None:
+    """A leaf (a path) holds so many units more from now on, or fewer."""
     if books.spending is not None:
-        books.spending.hold(books.rows.node[leaf], units, now)
+        books.spending.hold(books.rows.source.tree.rows[leaf], units, now)
 
 
 def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Books:
@@ -54,7 +50,7 @@ def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Book
     books, held = cluster.books[job.resource_group], [cluster.attempts[name] for name in job.attempts]
     for attempt in held:
         hold_attempt(cluster, attempt, -1, now)
-    job.leaf = books.rows.by_path[consumer]
+    job.consumer = consumer
     for attempt in held:
         hold_attempt(cluster, attempt, 1, now)
     return books

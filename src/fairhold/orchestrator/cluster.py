@@ -79,9 +79,8 @@ class Cluster:
     # Jobs
 
     def _add(self, change: say.JobAdded, now: int) -> None:
-        books = self.books[change.resource_group]
         terms = self._terms.of(change._replace(job=""))
-        job = JobRecord(change.job, terms, books.rows.by_path[change.consumer], now)
+        job = JobRecord(change.job, terms, now)
         self.jobs[change.job] = job
         for needed in dict.fromkeys(needed for needed, _ in change.after):
             if not self.jobs[needed].is_over:
@@ -92,7 +91,7 @@ class Cluster:
     def add_request(self, job: JobRecord, count: int, name: str, since: int | None = None) -> int:
         """A new request of a job, for so many single units or, of another name than the job's, for one gang."""
         request = transitions.submit(
-            *(self.books[job.resource_group], job.leaf, count),
+            *(self.books[job.resource_group], self.leaf_of(job), count),
             name=name,
             minimum=count if name != job.name else 0,
             priority=job.priority,
@@ -152,6 +151,10 @@ class Cluster:
         transitions.forget(self.books[job.resource_group], request)
         self.job_of[job.resource_group][request] = None
 
+    def leaf_of(self, job: JobRecord) -> int:
+        """Row of its leaf in the books of its resource group."""
+        return self.books[job.resource_group].rows.by_path[job.consumer]
+
     def requests(self, job: JobRecord) -> list[int]:
         """Rows of all requests of a job."""
         if job.gangs is None:
@@ -182,7 +185,7 @@ class Cluster:
         books = move_held(self, job, change.consumer, now)
         self._touch(job, job.attempts)
         for request in self.requests(job):
-            transitions.move(books, request, job.leaf)
+            transitions.move(books, request, self.leaf_of(job))
 
     def _free(self, change: say.JobFreed, _now: int) -> None:
         job = self.jobs[change.dependent]

@@ -124,8 +124,8 @@ def changed_of(cluster: Cluster, job: JobRecord) -> Document:
     was = 0, 0, 0, 0, 0, asked.priority, asked.hold, len(asked.after), asked.tasks
     rows = zip(FIELDS, now, was, strict=True) if now != was else ()  # nothing has happened to most of very many
     more: Document = {name: new for name, new, old in rows if new != old}
-    if (path := cluster.books[job.resource_group].rows.path(job.leaf)) != asked.consumer:
-        more["consumer"] = path
+    if job.consumer != asked.consumer:
+        more["consumer"] = job.consumer
     more |= job.progress()
     if job.is_cancelled:
         more["is_cancelled"] = True
@@ -195,7 +195,6 @@ class _Thawing:
         self.books = books
         restore_spent(books, document, self._node)
         self.own, self.forgets = own, forgets
-        self.home = [self._row(terms.resource_group, terms.consumer) for terms in self.terms]
 
     def run(self) -> Cluster:
         """See `thaw`."""
@@ -261,9 +260,8 @@ class _Thawing:
         return self.leaves[key]
 
     def _leaf(self, place: int, more: Document) -> int | None:
-        if "consumer" not in more:
-            return self.home[place]
-        return self._row(self.terms[place].resource_group, more["consumer"])
+        terms = self.terms[place]
+        return self._row(terms.resource_group, more.get("consumer", terms.consumer))
 
     def _check(self) -> None:
         gone: dict[tuple[str, str], list[str]] = {}
@@ -321,11 +319,10 @@ class _Thawing:
 
     def _job(self, name: str, place: int, submitted: int, running: int) -> None:
         cluster, more = self.cluster, self.document["changed"].get(name, _AS_IT_CAME)
-        leaf = self._leaf(place, more)
-        if leaf is None:
+        if self._leaf(place, more) is None:
             return
-        job = JobRecord(name, self.terms[place], leaf, submitted)
-        cluster.jobs[name] = job
+        job = cluster.jobs[name] = JobRecord(name, self.terms[place], submitted)
+        job.consumer = self._path(more.get("consumer", job.consumer))
         if not more:  # by far the most frequent case
             cluster.take_in(job, 0, {})
             return

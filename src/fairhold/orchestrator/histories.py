@@ -37,7 +37,7 @@ def count_use(cluster: Cluster, attempt: Attempt, units: int, now: int) -> None:
         if host in history.hosts:
             if history.meters[CAPACITY].since is None or not cluster.is_open(POOLED, host):
                 history.have(_capacity(cluster, history), now)
-            history.hold(books.rows.node[attempt.job.leaf], unit, units, now)
+            history.hold(books.rows.source.tree.rows[attempt.job.consumer], unit, units, now)
 
 
 def count_capacity(cluster: Cluster, now: int) -> None:

@@ -28,7 +28,7 @@ class JobRecord:
 
     name     : unique
     terms    : what was asked for, without its name: jobs with the same terms share them
-    leaf     : row of its consumer in the books of its resource group; priority : as it is now
+    consumer : path of its leaf, as it is now; priority : as it is now
     request  : row of its request there, NONE for gangs: each of their tasks has a request of its own
     gangs    : (id, row) of requests of gang tasks that wait, by id; they are equal, and the first is started first
     gangs_made : how many requests of gang tasks there ever were: the next one's id
@@ -51,6 +51,7 @@ class JobRecord:
         "_next_index",
         "_supervisors_lost",
         "cancelled",
+        "consumer",
         "delays",
         "dropped",
         "failed",
@@ -61,7 +62,6 @@ class JobRecord:
         "gangs_made",
         "hold",
         "is_cancelled",
-        "leaf",
         "name",
         "needs",
         "noun",
@@ -76,10 +76,10 @@ class JobRecord:
     )
     NONE = -1
 
-    def __init__(self, name: str, terms: JobAdded, leaf: int, submitted: int) -> None:
+    def __init__(self, name: str, terms: JobAdded, submitted: int) -> None:
         self.name = name
         self.terms = terms
-        self.leaf = leaf
+        self.consumer = terms.consumer
         self.request = self.NONE
         self.serial = 0
         self.priority = terms.priority

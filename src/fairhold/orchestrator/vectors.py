@@ -101,14 +101,15 @@ def ownership_told(
     )
 
 
-def grace_of(books: Books, leaf: int, now: int) -> int:
+def grace_of(books: Books, leaf: str, now: int) -> int:
     """Microseconds in which a leaf lets go: as the policy entry in force says."""
+    row = books.rows.by_path[leaf]
     if books.vectors is None:
-        return books.rows.grace[leaf]
-    plan, node = books.rows.source, books.rows.node[leaf]
+        return books.rows.grace[row]
+    plan, node = books.rows.source, books.rows.node[row]
     top = plan.tree.first_level[node]
     mine = [force.entry for force in entries_in_force(plan, now) if top in force.members]
-    return terms_of(plan, mine[0]).grace[node] if mine else books.rows.grace[leaf]
+    return terms_of(plan, mine[0]).grace[node] if mine else books.rows.grace[row]
 
 
 # What a cycle sees
@@ -213,12 +214,12 @@ def _closed(cluster: Cluster, now: int) -> frozenset[str]:
             for group in plan.resource_groups.values()
             for host in group.hosts
         }
-        top, node = plan.tree.first_level, cluster.books[POOLED].rows.node
+        top, row_of = plan.tree.first_level, plan.tree.rows
         strange = {
             each.places[0][0]
             for each in cluster.attempts.values()
             if each.job.resource_group == POOLED
-            and top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
+            and top[row_of[each.job.consumer]] not in members.get(each.places[0][0], frozenset())
         }
     return frozenset(
         name for group, name in cluster.hosts if group == POOLED and (name in strange or not cluster.accepts(name))
@@ -228,7 +229,7 @@ def _closed(cluster: Cluster, now: int) -> frozenset[str]:
 def request_of(books: Books, job: JobRecord) -> Request:
     """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
-    count, node, noun = job.running + job.startable, books.rows.node[job.leaf], job.noun
+    count, node, noun = job.running + job.startable, books.rows.source.tree.rows[job.consumer], job.noun
     if noun is not None and noun.count == count and noun.consumer == node and noun.priority == job.priority:
         return noun
     unit = books.vectors.unit(job.terms.unit)
@@ -244,7 +245,7 @@ def request_of(books: Books, job: JobRecord) -> Request:
         user=job.terms.user,
         siting=siting_of(job.terms.siting),
         unit=unit,
-        preemptible=job.terms.preemptible if shares_queues(books, job.leaf) else None,
+        preemptible=job.terms.preemptible if shares_queues(books, job.consumer) else None,
     )
     return noun
 
@@ -269,17 +270,17 @@ def _notices(cluster: Cluster, books: Books) -> tuple[Notice, ...]:
     noticed = [each for each in under_notice if each.notice is not None and each.notice.reason != "host"]
     serial = books.notices.serial
     noticed.sort(key=lambda each: min(serial[row] for row in books.notices.by_allocation[each.allocations[0]]))
-    node, found = books.rows.node, []
+    row_of, found = books.rows.source.tree.rows, []
     for attempt in noticed:
         notice = attempt.notice
         assert notice is not None
         taker = cluster.jobs.get(notice.job)
         found.append(
             Notice(
-                consumer=node[attempt.job.leaf],
+                consumer=row_of[attempt.job.consumer],
                 resource_group="",
                 units=1,
-                taker=-1 if taker is None else node[taker.leaf],
+                taker=-1 if taker is None else row_of[taker.consumer],
                 deadline=notice.deadline,
                 reason=notice.reason,
                 request=attempt.job.name,

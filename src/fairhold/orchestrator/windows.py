@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 
 def open_window(cluster: Cluster, change: say.WindowOpened, _now: int) -> None:
-    """Put other entries into force in a resource group: move its books and jobs to their columns (R-WINDOW-2)."""
-    group = change.resource_group
-    books = cluster.books[group]
-    new = relay(books, in_other_window(books.rows, change.entries))
-    for job in cluster.jobs.values():
-        if job.resource_group == group:
-            job.leaf = new[job.leaf]
+    """Put other entries into force in a resource group: move its books to their columns (R-WINDOW-2)."""
+    books = cluster.books[change.resource_group]
+    relay(books, in_other_window(books.rows, change.entries))
 
 
 BY_TIME: dict[type, Callable[[Cluster, Any, int], None]] = {say.WindowOpened: open_window, say.BudgetsSpent: use_up}

@@ -26,7 +26,7 @@ from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.outbox import Outbox
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
-from fairhold.runtime.live.archive import consumer_of, exit_code, finished_job, finished_task
+from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
@@ -267,7 +267,7 @@ class Core:
             elif isinstance(change, say.Ended):
                 attempt = self.cluster.ended[change.attempt]
                 reclaim = self.reclaims.of(change.attempt)
-                self.journal.put_task(finished_task(attempt, change, now, self.cluster, reclaim))
+                self.journal.put_task(finished_task(attempt, change, now, reclaim))
                 codes[attempt.job.name] = exit_code(change.then, change.code, change.signal)
             elif isinstance(change, say.JobEnded):
                 job, spec = self.cluster.ended_jobs[change.job], self.specs.of(change.job)
@@ -332,7 +332,7 @@ class Core:
 
     def _move(self, asked: JobChanged) -> None:
         record = self.orchestrator.jobs.get(asked.job)
-        before = consumer_of(record, self.cluster) if record else ""
+        before = record.consumer if record else ""
         if record:
             self.waiting.check_move(self, record, asked.consumer)
         self.feed(asked)
