@@ -111,6 +111,30 @@ def restore_spent(books: Mapping[str, Books], document: Mapping[str, Any], node_
         relay(books[group], with_spent(rows, spent))
 
 
+def count_held(cluster: Cluster, document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
+    """What is held now, into empty meters of another plan; `restore_meters` says what was used before.
+
+    A budget that nobody counted before counts each attempt since its start.
+    """
+    for group, books in cluster.books.items():
+        spending = books.spending
+        if spending is None:
+            continue
+        meters, _ = document.get("budgets", {}).get(group, ((), ()))
+        is_known = {(node_of(group, path), period) for path, period, *_ in meters} >= spending.meters.keys()
+        held = (
+            ((books.rows.node[row], units, cluster.now) for row, units in enumerate(books.held) if units)
+            if is_known
+            else (
+                (books.rows.source.tree.rows[each.job.consumer], each.units, each.started)
+                for each in cluster.attempts.values()
+                if each.job.resource_group == group
+            )
+        )
+        for node, units, since in held:
+            spending.hold(node, units, since)
+
+
 def restore_meters(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
     """Continue counting use; called after everything that runs is in the books."""
     for group, (meters, _) in document.get("budgets", {}).items():

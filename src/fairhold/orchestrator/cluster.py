@@ -44,29 +44,37 @@ class Cluster:
 
     def __init__(self, books: Mapping[str, Books], *, forgets: bool = False, own: str = "") -> None:
         self.own = own
-        self.books = dict(books)
         self.jobs: dict[str, JobRecord] = {}
         self.attempts: dict[int, Attempt] = {}
         self.on_host: dict[tuple[str, str], dict[int, Attempt]] = {}
         self.ended: dict[int, Attempt] = {}
         self.ended_jobs: dict[str, JobRecord] = {}
-        self.hosts = {
-            (group, name): HostRecord(row, book.hosts.slots[row], book.hosts.slots[row])
-            for group, book in self.books.items()
-            for name, row in book.hosts.row_of.items()
-        }
         self.machines: dict[str, MachineRecord] = {}
         self.paused: dict[str, tuple[bool, bool]] = {}
         self.due = Due(self.jobs, self.attempts, self.machines)
         self.next_attempt, self.cycles, self.now = 1, 0, 0
         self.forgets = forgets
         self.freezings: WeakSet[Freezing] = WeakSet()
-        self.job_of: dict[str, list[JobRecord | None]] = {group: [] for group in self.books}
-        self.attempt_of: dict[str, dict[int, Attempt]] = {group: {} for group in self.books}
+        self.job_of: dict[str, list[JobRecord | None]] = {}
+        self.attempt_of: dict[str, dict[int, Attempt]] = {}
         self.dependents: dict[str, dict[str, None]] = {}
-        self._slots = {group: sum(book.hosts.slots) for group, book in self.books.items()}
         self._terms = SharedTerms()
-        self._with_gangs: dict[str, dict[str, JobRecord]] = {group: {} for group in self.books}
+        self._with_gangs: dict[str, dict[str, JobRecord]] = {}
+        self.use(books)
+
+    def use(self, books: Mapping[str, Books]) -> None:
+        """Go on with other books, and the hosts in them; requests and allocations keep their rows."""
+        self.books = dict(books)
+        self.hosts = {
+            (group, name): HostRecord(row, book.hosts.slots[row], book.hosts.slots[row])
+            for group, book in books.items()
+            for name, row in book.hosts.row_of.items()
+        }
+        self.job_of = {group: self.job_of.get(group, []) for group in books}
+        self.attempt_of = {group: self.attempt_of.get(group, {}) for group in books}
+        self.paused = {group: paused for group, paused in self.paused.items() if group in books}
+        self._slots = {group: sum(book.hosts.slots) for group, book in books.items()}
+        self._with_gangs = {group: self._with_gangs.get(group, {}) for group in books}
 
     def apply(self, change: Change, now: int) -> None:
         """Apply a change that was decided at `now`."""
@@ -153,7 +161,7 @@ class Cluster:
 
     def leaf_of(self, job: JobRecord) -> int:
         """Row of its leaf in the books of its resource group."""
-        return self.books[job.resource_group].rows.by_path[job.consumer]
+        return self.books[job.terms.resource_group].rows.by_path[job.consumer]
 
     def requests(self, job: JobRecord) -> list[int]:
         """Rows of all requests of a job."""
@@ -355,6 +363,11 @@ class Cluster:
         transitions.set_host(books, host.row, slots=slots, up=host.is_up, closed=not is_open)
         if books.vectors is not None:
             books.vectors.touch_hosts()
+
+    def fit_all(self) -> None:
+        """The same of all hosts."""
+        for group, host in self.hosts:
+            self.fit(group, host)
 
     def machine(self, name: str) -> MachineRecord:
         """The record of a machine, a new one where it has none."""

@@ -13,7 +13,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.freeze import Columns, changed_of, freeze_rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
@@ -36,7 +36,11 @@ class Freezing:
 
     def before(self, change: Change) -> None:
         """A change is about to be applied: first copy the jobs that it changes, unless they are copied already."""
-        for job in self._of(change):
+        self.copy(self._of(change))
+
+    def copy(self, jobs: Iterable[JobRecord]) -> None:
+        """Copy jobs now, unless they are copied already: they are about to change."""
+        for job in jobs:
             if job not in self._early:
                 self._early[job] = changed_of(self._cluster, job)
 

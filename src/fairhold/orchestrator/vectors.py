@@ -330,12 +330,11 @@ def restore_vectors(cluster: Cluster, document: Mapping[str, Any], path_of: Call
 
     path_of : where a consumer is now
     """
-    said = document.get("vectors")
-    books = cluster.books.get(POOLED)
+    said, books = document.get("vectors"), cluster.books.get(POOLED)
+    for name, machine in cluster.machines.items():
+        machine.is_gone = said is not None and books is not None and name in said["gone"]
     if said is None or books is None or books.vectors is None:
         return
-    for name in said["gone"]:
-        cluster.machine(name).is_gone = True
     books.vectors.held = {(job, host): units for job, host, units in said["held"] if job in cluster.jobs}
     books.vectors.freed = dict.fromkeys((job, host) for job, host in said["freed"])
     if "ownership" in said:
@@ -358,15 +357,22 @@ def freeze_unit(attempt: Attempt) -> Document:
     return found
 
 
-def restore_unit(attempt: Attempt, more: Document, books: Books, path_of: Callable[[str], str]) -> None:
-    """The reverse of `freeze_unit`; a pool and lenders that are gone are so, and with one of them all parts."""
-    tree = books.rows.source.tree
-    pool = more.get("pool", "")
+def restore_unit(attempt: Attempt, more: Document) -> None:
+    """The reverse of `freeze_unit`."""
+    parts = tuple((path, name, text) for path, name, text in more.get("parts", ()))
+    attempt.stands(more.get("pool", ""), tuple(more.get("lenders", ())), tuple(more.get("devices", ())), parts)
+
+
+def stand_again(attempt: Attempt, books: Books, path_of: Callable[[str], str]) -> None:
+    """A unit stands where it stood under the plan before; a pool and lenders may be gone, and with one all parts.
+
+    path_of : where a consumer is now
+    """
+    pool, rows = attempt.pool, books.rows.source.tree.rows
     if pool.startswith("/"):
-        pool = path_of(pool) if path_of(pool) in tree.rows else "/"
-    attempt.pool = pool
-    attempt.lenders = tuple(path for each in more.get("lenders", ()) if (path := path_of(each)) in tree.rows)
-    attempt.devices = tuple(more.get("devices", ()))
-    parts = tuple((path_of(path), name, text) for path, name, text in more.get("parts", ()))
+        pool = path_of(pool) if path_of(pool) in rows else "/"
+    lenders = tuple(path for each in attempt.lenders if (path := path_of(each)) in rows)
+    parts = tuple((path_of(path), name, text) for path, name, text in attempt.parts)
     assert books.vectors is not None or not parts
-    attempt.parts = parts if books.vectors is not None and books.vectors.parts(parts) else ()
+    is_whole = books.vectors is not None and bool(books.vectors.parts(parts))
+    attempt.stands(pool, lenders, attempt.devices, parts if is_whole else ())

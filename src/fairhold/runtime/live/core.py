@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,12 +17,12 @@ from fairhold.orchestrator.events import (
     MachineSilent,
     Woken,
 )
-from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import JobOver, WakeAt
 from fairhold.orchestrator.jobs import check as check_terms
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.outbox import Outbox
+from fairhold.orchestrator.replanning import put_in_force
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
@@ -377,12 +376,8 @@ class Core:
         self, plan: Plan, said: PlanVersion, moved: Mapping[str, str], returns: tuple[Return, ...]
     ) -> int:
         now, version = said.at, said.version
-        gc.disable()  # nothing of the many objects that are made now can be garbage yet
-        try:
-            books = open_cluster_books(plan, now)
-            cluster = thaw(freeze(self.cluster), books, forgets=True, own=self.own, moved=moved)
-        finally:
-            gc.enable()
+        cluster = self.cluster
+        put_in_force(cluster, open_cluster_books(plan, now), moved)
         self.usage.end_span(now)
         kept = said._replace(until=returns[0].at if returns else 0)
         self.journal.note_entry([PLAN_APPLIED, version, moved, returns, windows_of(cluster)], now)

@@ -39,7 +39,7 @@ _CYCLE, _QUEUES, _PRESENCE, _AMOUNTS = "cycle", "queues", "presence", "amounts"
 def _kept(core: Core) -> dict[str, Any]:
     """What was found out of the state at hand: once, however many look at it."""
     cluster = core.cluster
-    state = (id(cluster), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    state = (id(core.orchestrator), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})

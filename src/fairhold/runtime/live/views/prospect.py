@@ -57,7 +57,7 @@ class Prospect:
 
     def leaf_of(self, job: JobRecord) -> int:
         """Row of a job's leaf."""
-        return self._cluster.leaf_of(job)
+        return self.books.rows.by_path[job.consumer]
 
     def line(self, leaf: int) -> LineUp:
         """Who waits in a leaf."""
@@ -178,7 +178,7 @@ _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Prospect]]] = WeakKeyDi
 def prospect(core: Core, group: str) -> Prospect:
     """The prospect of a group; made once for a state, however many look at it."""
     cluster = core.cluster
-    state = (id(cluster), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    state = (id(core.orchestrator), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})
