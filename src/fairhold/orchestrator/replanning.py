@@ -33,15 +33,15 @@ def put_in_force(cluster: Cluster, books: Mapping[str, Books], moved: Mapping[st
     books, moved : as in `thaw`
     Raises InUseError, with nothing changed, as `thaw` does.
     """
-    now = Renaming(books, moved or {})
+    now, told = Renaming(books, moved or {}), freeze_told(cluster)
+    restore_spent(books, told, now.node)
     leaves = {
         group: [now.leaf(group, old.rows.path(row)) for row in range(len(old.rows))]
         for group, old in cluster.books.items()
     }
     is_fitting = all(leaves[group][row] is not None for group, old in cluster.books.items() for row in old.rows.leaves)
     ended = [] if is_fitting and POOLED not in cluster.books else _check(cluster, now)
-    told, before, hosts = freeze_told(cluster), cluster.books, cluster.hosts
-    restore_spent(books, told, now.node)
+    before, hosts = cluster.books, cluster.hosts
     _rename(cluster, now, ended)
     cluster.use(books)
     used = {(group, old.hosts.name[row]) for group, old in before.items() for row in _used(old)}
