@@ -11,7 +11,7 @@ import pytest
 
 from fairhold.cycle.invariants import check
 from fairhold.errors import InputError
-from fairhold.orchestrator.events import JobChanged, JobSubmitted
+from fairhold.orchestrator.events import JobChanged, JobSubmitted, MachineReported
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.in_use import InUseError
 from fairhold.orchestrator.opening import open_cluster_books
@@ -26,11 +26,49 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
+    from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.pooling import VectorCycle
 
 Document = dict[str, Any]
 Moved = dict[str, str]
+
+
+def told(cluster: Cluster) -> Document:
+    """What the books of a cluster have beside its document, in names."""
+    live = sorted((job.serial, job.name) for job in cluster.jobs.values() if not job.is_over)
+    found: Document = {"in order": [name for _, name in live], "due": cluster.due.next()}
+    for group, books in cluster.books.items():
+        requests, lines, hosts, notices = books.requests, books.requests.lines, books.hosts, books.notices
+        path, users, spending = books.rows.path, requests.users, books.spending
+        found[group] = {
+            "sums": {
+                path(row): (books.demand[row], books.held[row], books.noticed[row], books.kept[row])
+                for row in books.rows.leaves
+            },
+            "queues": {
+                (path(leaf), rank, users[user]): [requests.id[row] for row in queue]
+                for leaf, queues in lines.of.items()
+                for (rank, user), queue in queues.items()
+            },
+            "least": {path(leaf): lines.least(leaf) for leaf in lines.of},
+            "waiting": {(path(leaf), users[user]): units for (leaf, user), units in lines.waiting.items()},
+            "gangs": {path(leaf): [name for *_, name, _ in line] for leaf, line in lines.gang_line.items() if line},
+            "in_gangs": {path(leaf): units for leaf, units in lines.in_gangs.items() if units},
+            "used_by": {(path(leaf), users[user]): units for (leaf, user), units in requests.used_by.items()},
+            "hosts": {
+                name: (row, hosts.slots[row], hosts.used[row], hosts.kept[row], hosts.up[row], hosts.labels.get(row))
+                for name, row in hosts.row_of.items()
+            },
+            "notices": {
+                cluster.attempt_of[group][allocation].name: [
+                    (notices.taker[row], notices.units[row], notices.deadline[row], notices.reason[row]) for row in rows
+                ]
+                for allocation, rows in notices.by_allocation.items()
+            },
+            "rates": spending and {key: (meter.rate, meter.since) for key, meter in spending.meters.items()},
+        }
+    return found
 
 
 class PlanStorm(Storm):
@@ -74,6 +112,8 @@ class PlanStorm(Storm):
 
     def draw(self) -> Event:
         event = super().draw()
+        if isinstance(event, MachineReported):
+            return replace(event, labels=self.random.choice(((), ("ssd",), ("zone=a", "ssd"))))
         if isinstance(event, JobSubmitted | JobChanged) and event.consumer and self.random.random() < 0.9:
             return replace(event, consumer=self.random.choice(self.leaves()))
         return event
@@ -105,6 +145,7 @@ class PlanStorm(Storm):
         for cluster in (self.live.cluster, self.replayed):
             put_in_force(cluster, open_cluster_books(plan, self.now), moved)
             assert json.dumps(freeze(cluster)) == json.dumps(freeze(thawed)), kind
+            assert told(cluster) == told(thawed), kind
             check_cluster(cluster)
         self.live = self._orchestrator(self.live.cluster)
         self.live.on_cycle = self._check_cycle

@@ -14,6 +14,7 @@ from fairhold.cycle.open import close_books, open_books
 from fairhold.cycle.verify import verify
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_other_window
+from fairhold.ledger.transitions import submit
 from fairhold.model.state import Allocation, Request, State
 from fairhold.orchestrator.changes import WindowOpened
 from fairhold.orchestrator.cluster import Cluster
@@ -114,6 +115,18 @@ def test_books_in_other_columns_say_the_same(seed: int) -> None:
     relay(books[GROUP], here)
     assert books[GROUP].rows is here
     assert books[GROUP].before == ()
+
+
+def test_what_was_known_of_a_leaf_is_not_taken_for_another_in_other_columns() -> None:
+    books = books_of(plan_of(entry({"/B": {"rank": 1}}, "Thu 00:01-00:03"), entry({"/C": {"rank": 1}})))
+    gangs, singles = books.rows.by_path["/B"], books.rows.by_path["/C"]
+    submit(books, gangs, 3, name="gang", minimum=3)
+    submit(books, singles, 3, name="singles")
+    assert [books.requests.lines.least(leaf) for leaf in (gangs, singles)] == [3, 1]
+    relay(books, in_other_window(books.rows, (1 - books.rows.force[0],)))
+    now = [books.rows.by_path[path] for path in ("/B", "/C")]
+    assert now == [singles, gangs]
+    assert [books.requests.lines.least(leaf) for leaf in now] == [3, 1]
 
 
 def test_a_log_of_switches_gives_the_same_cluster() -> None:
