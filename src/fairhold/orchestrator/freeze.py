@@ -203,6 +203,7 @@ class _Thawing:
     ) -> None:
         self.document = document
         self.terms = [thaw_terms(each) for each in document["terms"]]
+        self.active = {job for _, job, *_ in document["attempts"]}
         self.books, self.now = books, Renaming(books, moved)
         restore_spent(books, document, self.now.node)
         self.own, self.forgets = own, forgets
@@ -214,11 +215,8 @@ class _Thawing:
         cluster = self.cluster = Cluster(self.books, forgets=self.forgets, own=self.own)
         cluster.cycles, cluster.next_attempt = document["cycles"], document["next_attempt"]
         self._machines_and_hosts()
-        running: dict[str, int] = {}
-        for _, job, *_ in document["attempts"]:
-            running[job] = running.get(job, 0) + 1
         for name, place, submitted in zip(*document["jobs"], strict=True):
-            self._job(name, place, submitted, running.get(name, 0))
+            self._job(name, place, submitted)
         for row in document["attempts"]:
             self._attempt(*row)
         for name in document["notices"]:
@@ -233,7 +231,6 @@ class _Thawing:
         return self.now.leaf(terms.resource_group, more.get("consumer", terms.consumer))
 
     def _check(self) -> None:
-        active = {job for _, job, *_ in self.document["attempts"]}
         changed = self.document["changed"]
         names, places, _ = self.document["jobs"]
         found = (
@@ -242,7 +239,7 @@ class _Thawing:
         live = (
             (name, terms.resource_group, more.get("consumer", terms.consumer), terms.unit)
             for name, terms, more in found
-            if name in active or not _is_over(more)
+            if name in self.active or not _is_over(more)
         )
         refuse_where_in_use(live, self.now)
 
@@ -262,15 +259,16 @@ class _Thawing:
             if group in cluster.books
         }
         names, places, _ = self.document["jobs"]
-        active = {job for _, job, *_ in self.document["attempts"]}
         group_of = {
-            name: self.terms[place].resource_group for name, place in zip(names, places, strict=True) if name in active
+            name: self.terms[place].resource_group
+            for name, place in zip(names, places, strict=True)
+            if name in self.active
         }
         used = {(group_of[job], host) for _, job, _, _, _, places, _ in self.document["attempts"] for host, _ in places}
         restore_hosts(cluster, (tuple(host) for host in self.document["hosts"]), used)
         label_hosts(cluster, cluster.machines)
 
-    def _job(self, name: str, place: int, submitted: int, running: int) -> None:
+    def _job(self, name: str, place: int, submitted: int) -> None:
         cluster, more = self.cluster, self.document["changed"].get(name, _AS_IT_CAME)
         if self._leaf(place, more) is None:
             return
@@ -279,14 +277,13 @@ class _Thawing:
         if not more:  # by far the most frequent case
             cluster.take_in(job, 0, {})
             return
-        job.running = running
         for field in (*FIELDS, "is_cancelled"):
             if field in more:
                 setattr(job, field, more[field])
         job.restore(more)
         for index, instant in (job.delays or {}).items():
             cluster.due.ready(instant, job.name, index)
-        if not job.is_over:
+        if name in self.active or not job.is_over:
             made, waiting, *since = more.get("gangs", (0, ()))
             instants = since[0] if since else [submitted] * len(waiting)
             cluster.take_in(job, made, dict(zip(waiting, instants, strict=True)))
@@ -315,6 +312,8 @@ class _Thawing:
         restore_unit(attempt, more)
         stand_again(attempt, cluster.books[job.resource_group], self.now.path)
         cluster.add_attempt(attempt)
+        if job.gangs is None:
+            cluster.ask(job)
         if "notice" in more:
             notice = Notice(*more["notice"])
             is_there = notice.taker and self.now.leaf(job.resource_group, notice.taker) is not None
