@@ -70,7 +70,7 @@ def freeze(cluster: Cluster) -> Document:
     """A whole cluster in lists, texts and numbers that JSON can hold; equal for equal clusters."""
     columns = Columns()
     for job in cluster.jobs.values():
-        columns.add(job, changed_of(cluster, job))
+        columns.add(job, changed_of(cluster, job, job.consumer))
     return columns.document() | freeze_rest(cluster)
 
 
@@ -129,16 +129,16 @@ def _shortages(cluster: Cluster) -> Document:
     return {"shortages": found} if found else {}
 
 
-def changed_of(cluster: Cluster, job: JobRecord) -> Document:
-    """The fields of a job that have changed since it was submitted."""
+def changed_of(cluster: Cluster, job: JobRecord, consumer: str) -> Document:
+    """The fields of a job of a leaf, a path, that have changed since it was submitted."""
     asked = job.terms
     counts = job.finished, job.failed, job.cancelled, job.dropped, job.reclaimed
     now = *counts, job.priority, job.hold, job.needs, job.waiting
     was = 0, 0, 0, 0, 0, asked.priority, asked.hold, len(asked.after), asked.tasks
     rows = zip(FIELDS, now, was, strict=True) if now != was else ()  # nothing has happened to most of very many
     more: Document = {name: new for name, new, old in rows if new != old}
-    if job.consumer != asked.consumer:
-        more["consumer"] = job.consumer
+    if consumer != asked.consumer:
+        more["consumer"] = consumer
     more |= job.progress()
     if job.is_cancelled:
         more["is_cancelled"] = True

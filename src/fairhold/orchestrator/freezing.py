@@ -32,6 +32,7 @@ class Freezing:
         self._columns = Columns()
         self._jobs = iter(list(cluster.jobs.values()))
         self._early: dict[JobRecord, dict[str, Any]] = {}
+        self._consumers: dict[JobRecord, str] = {}
         cluster.freezings.add(self)
 
     def before(self, change: Change) -> None:
@@ -42,14 +43,22 @@ class Freezing:
         """Copy jobs now, unless they are copied already: they are about to change."""
         for job in jobs:
             if job not in self._early:
-                self._early[job] = changed_of(self._cluster, job)
+                self._early[job] = self._changed_of(job)
+
+    def rename(self, jobs: Iterable[JobRecord]) -> None:
+        """The consumers of jobs are about to be called otherwise, and nothing else of them changes."""
+        for job in jobs:
+            self._consumers.setdefault(job, job.consumer)
+
+    def _changed_of(self, job: JobRecord) -> dict[str, Any]:
+        return changed_of(self._cluster, job, self._consumers.get(job, job.consumer))
 
     def step(self, jobs: int) -> bool:
         """Copy the next jobs, up to this number; False when all are copied."""
         job = None
         for job in islice(self._jobs, jobs):
             early = self._early.pop(job, None)
-            self._columns.add(job, changed_of(self._cluster, job) if early is None else early)
+            self._columns.add(job, self._changed_of(job) if early is None else early)
         if job is None:
             self._cluster.freezings.discard(self)
         return job is not None

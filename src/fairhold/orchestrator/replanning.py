@@ -47,12 +47,9 @@ def put_in_force(cluster: Cluster, books: Mapping[str, Books], moved: Mapping[st
     used = {(group, old.hosts.name[row]) for group, old in before.items() for row in _used(old)}
     restore_hosts(cluster, ((*name, host.slots, host.is_up, host.planned) for name, host in hosts.items()), used)
     label_hosts(cluster, cluster.machines)
-    for group in before.keys() & books.keys():
-        rows = NewRows([NOBODY if leaf is None else leaf for leaf in leaves[group]])
-        row_of = books[group].hosts.row_of
-        carry(
-            before[group], books[group], rows, NewRows([row_of.get(name, NOBODY) for name in before[group].hosts.name])
-        )
+    for group in books:
+        if group in before:
+            _carry(before[group], books[group], leaves[group])
     _stand_again(cluster, now)
     count_held(cluster, told, now.node)
     count_rates(cluster)
@@ -75,6 +72,13 @@ def _check(cluster: Cluster, now: Renaming) -> list[JobRecord]:
     return [job for job in out if now.leaf(job.resource_group, job.consumer) is None]
 
 
+def _carry(old: Books, books: Books, leaves: Iterable[int | None]) -> None:
+    """The tables of a group's books go over to those of the plan; leaves: by row before, the row now."""
+    row_of = books.hosts.row_of
+    hosts = [row_of.get(name, NOBODY) for name in old.hosts.name]
+    carry(old, books, NewRows([NOBODY if leaf is None else leaf for leaf in leaves]), NewRows(hosts))
+
+
 def _used(books: Books) -> Iterable[int]:
     return (row for row, units in enumerate(books.hosts.used) if units)
 
@@ -85,7 +89,8 @@ def _rename(cluster: Cluster, now: Renaming, ended: list[JobRecord]) -> None:
     new = {path: now.path(path) for path in paths}
     renamed = [job for job in cluster.jobs.values() if new[job.consumer] != job.consumer] if new else []
     for freezing in cluster.freezings:
-        freezing.copy((*renamed, *ended))
+        freezing.copy(ended)
+        freezing.rename(renamed)
     for job in renamed:
         job.consumer = new[job.consumer]
     for job in ended:

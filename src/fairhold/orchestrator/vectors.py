@@ -369,6 +369,9 @@ def stand_again(attempt: Attempt, books: Books, path_of: Callable[[str], str]) -
     path_of : where a consumer is now
     """
     pool, rows = attempt.pool, books.rows.source.tree.rows
+    if pool in {"", "/", "own"} and not attempt.lenders and not attempt.parts:  # by far the most frequent case
+        attempt.noun = None
+        return
     if pool.startswith("/"):
         pool = path_of(pool) if path_of(pool) in rows else "/"
     lenders = tuple(path for each in attempt.lenders if (path := path_of(each)) in rows)
