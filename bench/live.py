@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,15 +13,20 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench.live_service import DISK, LiveService, live_service
+from bench.live_service import DISK, LiveService, live_service, plan_text
 from bench.live_store import Writer
+from fairhold.orchestrator.events import Woken
+from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.desk import SLICE
 from fairhold.runtime.live.recovery import Frozen
 from fairhold.store import check_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from fairhold.model.plan import Plan
+    from fairhold.runtime.live.core import Core
 
     Row = dict[str, Any]
 
@@ -44,6 +50,7 @@ def live() -> dict[str, Row]:
         **replay(),
         **check(),
         **snapshot(),
+        **replanned(),
     }
 
 
@@ -170,6 +177,46 @@ def snapshot(jobs: int = WAITING) -> dict[str, Row]:
         stalls.append(_timed(frozen.end))
         writer.close()
         return {f"snapshot of {jobs:,} jobs, longest stall": {"ms": round(max(stalls), 2), "goal_ms": 20}}
+
+
+def replanned(jobs: int = WAITING, running: int = 1_000) -> dict[str, Row]:
+    """How long another plan keeps the desk from its work, until it is in force and durable, by what it changes."""
+    rows = {}
+    with tempfile.TemporaryDirectory(dir=DISK) as folder:
+        for slots in (4, running):
+            writer = Writer(Path(folder) / f"{slots}", slots).submit(jobs)
+            if slots == running:
+                writer.core.feed(Woken())
+                writer.core.commit()
+            before = f"{jobs:,} jobs, {running:,} of them running" if slots == running else f"{jobs:,} waiting jobs"
+            for change, text in _changes(slots):
+                took = []
+                for each in (text, plan_text(slots)) * 3:  # there and back
+                    plan = parse_plan(each, "plan", places=True)[0]
+                    took.append(_timed(partial(_put, writer.core, each, plan)))
+                rows[f"plan in force, {before}: {change}"] = {"ms": round(median(took[::2]), 2), "goal_ms": 100}
+            writer.close()
+    return rows
+
+
+def _changes(slots: int) -> Iterator[tuple[str, str]]:
+    """What is another in a plan, and its text."""
+    for change in ("one quota", "a consumer more", "a window"):
+        plan = json.loads(plan_text(slots))
+        (entry,) = plan["policies"]
+        if change == "one quota":
+            entry["consumers"]["/A"]["owned"] += 1
+        elif change == "a consumer more":
+            plan["consumers"] = {"0": {}} | plan["consumers"]
+        else:
+            plan["time_zone"] = "UTC"
+            plan["policies"] = [entry | {"window": "Mon 00:00-12:00"}, entry]
+        yield change, json.dumps(plan)
+
+
+def _put(core: Core, text: str, plan: Plan) -> None:
+    core.apply_plan(text, "bench", "", core.version, plan=plan)
+    core.commit()
 
 
 def _timed(call: Callable[[], object]) -> float:

@@ -47,10 +47,7 @@ def test_users_stay_within_their_limit_and_a_start_reads_everything_back(tmp_pat
         play.pass_time(3_600_000_000)
         held: dict[str, int] = {}
         for attempt in play.core.cluster.attempts.values():
-            if (
-                attempt.job.leaf == play.core.orchestrator.books["compute"].rows.by_path["/B"]
-                and attempt.job.units == 1
-            ):
+            if attempt.job.consumer == "/B" and attempt.job.units == 1:
                 held[attempt.job.terms.user] = held.get(attempt.job.terms.user, 0) + 1
         assert max(held.values(), default=0) <= LIMIT
     assert used_up

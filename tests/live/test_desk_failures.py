@@ -88,7 +88,7 @@ def test_a_change_of_a_job_reads_all_it_needs_first(office: Office, monkeypatch:
     with pytest.raises(StoreError):
         office.core.change(JobChanged(job, 7, "/B"), {"book": "rates"})
     record = office.core.orchestrator.jobs[job]
-    assert (record.priority, office.core.cluster.books["compute"].rows.path(record.leaf)) == (0, "/A")
+    assert (record.priority, record.consumer) == (0, "/A")
     assert not office.core.journal
 
 

@@ -212,8 +212,7 @@ def mend(play: Play, job: JobRecord, reason: Reason, groups: dict[str, object]) 
         case "soon":
             play.pass_time(SECOND // 10)
         case "limit" | "quota":
-            rows = play.core.orchestrator.books[job.resource_group].rows
-            text = everything_for(rows.path(job.leaf), groups)
+            text = everything_for(job.consumer, groups)
             play.core.apply_plan(text, "ann", "", play.core.version)
         case "reclaiming":
             play.pass_time(3 * SECOND)
@@ -251,7 +250,7 @@ def check_mending(play: Play, name: str, groups: dict[str, object]) -> None:
         return
     job = jobs[name]
     books, running = play.core.orchestrator.books[job.resource_group], job.running
-    has_all = max(books.held[job.leaf], reason.facts.get("held", 0)) >= books.slots
+    has_all = max(books.held[play.core.cluster.leaf_of(job)], reason.facts.get("held", 0)) >= books.slots
     mend(play, job, reason, groups)
     found = play.core.cluster.jobs.get(name)
     after = None if found is None else reason_of(play.core, found)

@@ -61,7 +61,7 @@ def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
             continue
         if isinstance(change, say.Ended) and change.then == "again" and change.reason != "yielded":
             attempt = cluster.attempts[change.attempt]
-            path = cluster.books[attempt.job.resource_group].rows.path(attempt.job.leaf)
+            path = attempt.job.consumer
             who = path, attempt.job.terms.user, attempt.job.name, "lost"
             for resource, amount in amounts(attempt):
                 pieces.append(((*who, resource), entry.at, entry.at, amount * (entry.at - attempt.started)))
@@ -76,8 +76,8 @@ def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
         for _, attempt in sorted(cluster.attempts.items()):
             if attempt.job.resource_group != group:
                 continue
-            leaf = attempt.job.leaf
-            who = (books.rows.path(leaf), attempt.job.terms.user, attempt.job.name)
+            leaf = cluster.leaf_of(attempt.job)
+            who = (attempt.job.consumer, attempt.job.terms.user, attempt.job.name)
             own = {"slots": Fraction(min(left[leaf], attempt.units))}
             if books.vectors is not None:
                 own = own_amounts(attempt, who[0])

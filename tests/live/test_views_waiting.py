@@ -74,15 +74,15 @@ def check(play: Play, job: JobRecord, reason: Reason) -> None:  # noqa: PLR0912 
             row = rows.by_path[facts["consumer"]]
             assert facts["limit"] == rows.plan.limit[row]
             assert facts["held"] + job.units > facts["limit"]
-            assert rows.path(job.leaf).startswith(facts["consumer"])
+            assert job.consumer.startswith(facts["consumer"])
         case "reclaiming":
-            check_reclaiming(books, job, facts)
+            check_reclaiming(books, cluster.leaf_of(job), facts)
         case "gang":
             assert facts["needs"] == job.units
             assert any(0 <= facts.get(name, job.units) < job.units for name in ("idle", "room", "slots", "quota"))
         case "quota":
             draft = prospect(play.core, job.resource_group).result.draft
-            assert facts["quota"] == quotas(books, now).draft.quota[job.leaf]
+            assert facts["quota"] == quotas(books, now).draft.quota[cluster.leaf_of(job)]
             assert facts["held"] >= facts["quota"] or draft.idle == 0 or draft.inside[0] > 0
             assert all(books.held[rows.by_path[path]] for path in facts["holders"])
         case _:
@@ -93,13 +93,13 @@ def is_silent(cluster: Cluster, host: str) -> bool:
     return cluster.machines[cluster.machine_of(host)].is_silent
 
 
-def check_reclaiming(books: Books, job: JobRecord, facts: Mapping[str, Any]) -> None:
+def check_reclaiming(books: Books, leaf: int, facts: Mapping[str, Any]) -> None:
     """What is said to come is under notice for the leaf, or would be."""
     mine = [
         (books.notices.units[row], books.notices.deadline[row])
         for notices in books.notices.by_allocation.values()
         for row in notices
-        if books.notices.taker[row] == job.leaf
+        if books.notices.taker[row] == leaf
     ]
     if facts["given"]:
         assert (sum(units for units, _ in mine), max(at for _, at in mine)) == (facts["units"], facts["deadline"])
@@ -111,11 +111,11 @@ def check_reclaiming(books: Books, job: JobRecord, facts: Mapping[str, Any]) -> 
 def check_place(play: Play, job: JobRecord) -> None:
     """Given so many units, its leaf serves none of the job's tasks; given one more, it does."""
     books = play.core.orchestrator.books[job.resource_group]
-    place = place_of(play.core, job)
-    if place is None or any(books.requests.minimum[row] for row in books.requests.by_leaf[job.leaf]):
+    place, leaf = place_of(play.core, job), play.core.cluster.leaf_of(job)
+    if place is None or any(books.requests.minimum[row] for row in books.requests.by_leaf[leaf]):
         return
-    assert job.request not in given(books, job.leaf, place)
-    assert given(books, job.leaf, place + 1)[job.request] == 1
+    assert job.request not in given(books, leaf, place)
+    assert given(books, leaf, place + 1)[job.request] == 1
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -122,7 +122,7 @@ class _Loop:
         leaf = books.requests.leaf[request]
         was_noticed = books.allocations.noticed[allocation] > 0
         transitions.release(books, allocation, 1)
-        hold(books, leaf, -1, now)
+        hold(books, books.rows.path(leaf), -1, now)
         del self.life[allocation]
         if allocation in self.stopping:
             self.stopping.discard(allocation)
@@ -140,7 +140,7 @@ class _Loop:
 
     def start(self, request: int, host: int, now: int) -> None:
         allocation = transitions.grant(self.books, request, host, 1, now)
-        hold(self.books, self.books.requests.leaf[request], 1, now)
+        hold(self.books, self.books.rows.path(self.books.requests.leaf[request]), 1, now)
         self.life[allocation] = self.serial
         self.push(now + self.demands.duration[self.job_of[request]], END, allocation, self.serial)
 

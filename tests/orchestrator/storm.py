@@ -337,6 +337,7 @@ def _check_job(cluster: Cluster, job: JobRecord) -> None:
     assert 0 <= job.needs <= len(job.terms.after)
     books = cluster.books[job.resource_group]
     wanted = sum(books.requests.count[row] for row in cluster.requests(job))
+    assert {books.requests.leaf[row] for row in cluster.requests(job)} <= {cluster.leaf_of(job)}
     if job.is_over:
         assert wanted == 0
     elif job.units == 1:

@@ -100,7 +100,7 @@ def test_a_gang_gives_all_its_units_back_at_once() -> None:
     house.submit(units=4)
     out = house.submit("/A", count=1)
     assert [type(each).__name__ for each in out].count("Notify") == 1
-    assert house.live.books["c"].noticed[house.live.jobs["j1"].leaf] == 4
+    assert house.live.books["c"].noticed[house.live.cluster.leaf_of(house.live.jobs["j1"])] == 4
     assert stops(house.wait(2 * SECOND)) == [(1, "reclaim")]
     assert starts(house.end(1, "reclaim")) == [("j2", 0, 1)]
     assert state(house, "j1")[:2] == (1, 0)

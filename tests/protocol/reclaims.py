@@ -146,7 +146,7 @@ class Service:
         quota = quotas(books, now).draft.quota
         leaves = {}
         for leaf in books.rows.leaves:
-            mine = [each for each in cluster.attempts.values() if each.job.leaf == leaf]
+            mine = [each for each in cluster.attempts.values() if cluster.leaf_of(each.job) == leaf]
             stopping = sum(each.stopping == "reclaim" for each in mine)
             noticed = sum(each.notice is not None and not each.stopping for each in mine)
             leaves[books.rows.path(leaf)] = Leaf(books.demand[leaf], books.held[leaf], noticed, quota[leaf], stopping)
@@ -177,7 +177,7 @@ class View(NamedTuple):
 
 
 def _leaf(cluster: Cluster, attempt: int) -> str:
-    return cluster.books["c"].rows.path(cluster.attempts[attempt].job.leaf)
+    return cluster.attempts[attempt].job.consumer
 
 
 def plan_of(policy: str, slots: int, consumers: dict[str, Any], graces: dict[str, str], **settings: Any) -> Plan:

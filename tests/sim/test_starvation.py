@@ -206,14 +206,14 @@ class Twin:
             job.name: [amount_of(books, job.terms.unit, job.units, each) for each in self._resources] for job in jobs
         }
         for job in jobs:
-            of = room[books.rows.path(job.leaf)]
+            of = room[job.consumer]
             of[:] = [have - job.running * one for have, one in zip(of, unit[job.name], strict=True)]
         free = self._free(now)
         for of in room.values():
             of[:] = map(min, of, free)
         counts: dict[tuple[str, str], int] = {}
         for job in sorted(jobs, key=lambda job: (-job.priority, job.submitted)):
-            path, wait = books.rows.path(job.leaf), job.startable
+            path, wait = job.consumer, job.startable
             together = max(1, min(job.terms.min_count, job.running + wait) - job.running)
             sizes = ([together] if wait else []) + [1] * (wait - together)
             for size in sizes:
@@ -240,7 +240,7 @@ class Twin:
                 if attempt.places[0][0] in able:
                     job = attempt.job
                     amount = amount_of(books, job.terms.unit, job.units, resource)
-                    path = books.rows.path(job.leaf)
+                    path = job.consumer
                     held[path] = held.get(path, 0) + amount
             of = owned_amounts(cluster, self._group, resource, now)
             found.append(max(0, there - sum(min(units, of.get(path, 0)) for path, units in held.items())))

@@ -134,8 +134,7 @@ def _share(told: int, covered: int) -> Document:
 
 
 def _leaf(cluster: Cluster, name: str) -> str:
-    job = cluster.jobs[name]
-    return cluster.books[job.resource_group].rows.path(job.leaf)
+    return cluster.jobs[name].consumer
 
 
 class _Ends:

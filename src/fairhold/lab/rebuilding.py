@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.replanning import put_in_force
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.journal import PLAN_APPLIED, change_of
 from fairhold.sim.forecast import thawed
@@ -97,7 +97,7 @@ class Rebuilt:
         if self.cluster is None:
             self.cluster = Cluster(books, forgets=True, own=self._own)
         else:
-            self.cluster = thaw(freeze(self.cluster), books, forgets=True, own=self._own, moved=moved)
+            put_in_force(self.cluster, books, moved)
         self.plan, self.version, self.text = plan, version, text
         return Put(version, dict(moved), force, text)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from copy import copy
+from operator import add, or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fairhold.ledger.renumbering import NewRows
     from fairhold.ledger.tables import Requests
 
 Queue = list[int] | deque[int]
@@ -69,6 +71,24 @@ class Lines:
         other.gang_line = {leaf: line[:] for leaf, line in self.gang_line.items()}
         other.priorities = {leaf: {*known} for leaf, known in self.priorities.items()}
         return other
+
+    def renumber(self, new: NewRows) -> None:
+        """Leaves have other rows, which stand in the column of the requests already."""
+        self.of = new.by_row(self.of, self._joined)
+        self.gangs, self.priorities = new.by_row(self.gangs, or_), new.by_row(self.priorities, or_)
+        self.gang_line = new.by_row(self.gang_line, lambda one, other: sorted(one + other))
+        self.waiting, self.in_gangs = new.by_user(self.waiting), new.by_row(self.in_gangs, add)
+        self.answers, self._least = {}, {}
+
+    def _joined(
+        self, one: dict[tuple[int, int], Queue], other: dict[tuple[int, int], Queue]
+    ) -> dict[tuple[int, int], Queue]:
+        """The queues of two leaves that are one now."""
+        found = one | other
+        for name in one.keys() & other.keys():
+            rows = sorted((*one[name], *other[name]), key=self.key)
+            found[name] = rows if len(rows) < LONG else deque(rows)
+        return found
 
     def least(self, leaf: int) -> int:
         """Fewest units of which any request that waits in a leaf could use some; one waits."""

@@ -155,7 +155,7 @@ class Accounting:
         job = attempt.job
         books = cluster.books[job.resource_group]
         pool = self._pools[job.resource_group]
-        leaf = pool.by_path[books.rows.path(job.leaf)]
+        leaf = pool.by_path[job.consumer]
         vector = unit_held(books, attempt) if pool.is_pooled else ()
         unit = pool.unit_text(vector) if vector else ""
         own, borrowed = (Key(leaf.path, job.terms.user, job.name, kind, unit) for kind in (OWN, BORROWED))
@@ -273,7 +273,7 @@ class Accounting:
         if record is None:
             return
         pool = self._pools[record.resource_group]
-        to = pool.by_path[cluster.books[record.resource_group].rows.path(record.leaf)]
+        to = pool.by_path[record.consumer]
         mine = {number for number in record.attempts if number in self._held}
         again = sorted(mine | to.own.keys() | to.borrowed.keys())
         for number in again:

@@ -34,14 +34,14 @@ def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> Non
         on_host[attempt.name] = attempt
     else:
         on_host.pop(attempt.name, None)
-    hold(cluster.books[job.resource_group], job.leaf, sign * attempt.units, now)
+    hold(cluster.books[job.resource_group], job.consumer, sign * attempt.units, now)
     count_use(cluster, attempt, sign, now)
 
 
-def hold(books: Books, leaf: int, units: int, now: int) -> None:
-    """A leaf holds so many units more from now on, or fewer."""
+def hold(books: Books, leaf: str, units: int, now: int) -> None:
+    """A leaf (a path) holds so many units more from now on, or fewer."""
     if books.spending is not None:
-        books.spending.hold(leaf, units, now)
+        books.spending.hold(books.rows.by_path[leaf], units, now)
 
 
 def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Books:
@@ -49,7 +49,7 @@ def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Book
     books, held = cluster.books[job.resource_group], [cluster.attempts[name] for name in job.attempts]
     for attempt in held:
         hold_attempt(cluster, attempt, -1, now)
-    job.leaf = books.rows.by_path[consumer]
+    job.consumer = consumer
     for attempt in held:
         hold_attempt(cluster, attempt, 1, now)
     return books
@@ -108,6 +108,30 @@ def restore_spent(books: Mapping[str, Books], document: Mapping[str, Any], node_
         }
         spent = used_up(rows, used) & {node_of(group, path) for path in paths}
         books[group].use(with_spent(rows, spent))
+
+
+def count_held(cluster: Cluster, document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
+    """What is held now, into empty meters of another plan; `restore_meters` says what was used before.
+
+    A budget that nobody counted before counts each attempt since its start.
+    """
+    for group, books in cluster.books.items():
+        spending = books.spending
+        if spending is None:
+            continue
+        meters, _ = document.get("budgets", {}).get(group, ((), ()))
+        is_known = {(node_of(group, path), period) for path, period, *_ in meters} >= spending.meters.keys()
+        held = (
+            ((row, units, cluster.now) for row, units in enumerate(books.held) if units)
+            if is_known
+            else (
+                (books.rows.by_path[each.job.consumer], each.units, each.started)
+                for each in cluster.attempts.values()
+                if each.job.resource_group == group
+            )
+        )
+        for node, units, since in held:
+            spending.hold(node, units, since)
 
 
 def restore_meters(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:

@@ -44,29 +44,37 @@ class Cluster:
 
     def __init__(self, books: Mapping[str, Books], *, forgets: bool = False, own: str = "") -> None:
         self.own = own
-        self.books = dict(books)
         self.jobs: dict[str, JobRecord] = {}
         self.attempts: dict[int, Attempt] = {}
         self.on_host: dict[tuple[str, str], dict[int, Attempt]] = {}
         self.ended: dict[int, Attempt] = {}
         self.ended_jobs: dict[str, JobRecord] = {}
-        self.hosts = {
-            (group, name): HostRecord(row, book.hosts.slots[row], book.hosts.slots[row])
-            for group, book in self.books.items()
-            for name, row in book.hosts.row_of.items()
-        }
         self.machines: dict[str, MachineRecord] = {}
         self.paused: dict[str, tuple[bool, bool]] = {}
         self.due = Due(self.jobs, self.attempts, self.machines)
         self.next_attempt, self.cycles, self.now = 1, 0, 0
         self.forgets = forgets
         self.freezings: WeakSet[Freezing] = WeakSet()
-        self.job_of: dict[str, list[JobRecord | None]] = {group: [] for group in self.books}
-        self.attempt_of: dict[str, dict[int, Attempt]] = {group: {} for group in self.books}
+        self.job_of: dict[str, list[JobRecord | None]] = {}
+        self.attempt_of: dict[str, dict[int, Attempt]] = {}
         self.dependents: dict[str, dict[str, None]] = {}
-        self._slots = {group: sum(book.hosts.slots) for group, book in self.books.items()}
         self._terms = SharedTerms()
-        self._with_gangs: dict[str, dict[str, JobRecord]] = {group: {} for group in self.books}
+        self._with_gangs: dict[str, dict[str, JobRecord]] = {}
+        self.use(books)
+
+    def use(self, books: Mapping[str, Books]) -> None:
+        """Go on with other books, and the hosts in them; requests and allocations keep their rows."""
+        self.books = dict(books)
+        self.hosts = {
+            (group, name): HostRecord(row, book.hosts.slots[row], book.hosts.slots[row])
+            for group, book in books.items()
+            for name, row in book.hosts.row_of.items()
+        }
+        self.job_of = {group: self.job_of.get(group, []) for group in books}
+        self.attempt_of = {group: self.attempt_of.get(group, {}) for group in books}
+        self.paused = {group: paused for group, paused in self.paused.items() if group in books}
+        self._slots = {group: sum(book.hosts.slots) for group, book in books.items()}
+        self._with_gangs = {group: self._with_gangs.get(group, {}) for group in books}
 
     def apply(self, change: Change, now: int) -> None:
         """Apply a change that was decided at `now`."""
@@ -79,9 +87,8 @@ class Cluster:
     # Jobs
 
     def _add(self, change: say.JobAdded, now: int) -> None:
-        books = self.books[change.resource_group]
         terms = self._terms.of(change._replace(job=""))
-        job = JobRecord(change.job, terms, books.rows.by_path[change.consumer], now)
+        job = JobRecord(change.job, terms, now)
         self.jobs[change.job] = job
         for needed in dict.fromkeys(needed for needed, _ in change.after):
             if not self.jobs[needed].is_over:
@@ -92,7 +99,7 @@ class Cluster:
     def add_request(self, job: JobRecord, count: int, name: str, since: int | None = None) -> int:
         """A new request of a job, for so many single units or, of another name than the job's, for one gang."""
         request = transitions.submit(
-            *(self.books[job.resource_group], job.leaf, count),
+            *(self.books[job.resource_group], self.leaf_of(job), count),
             name=name,
             minimum=count if name != job.name else 0,
             priority=job.priority,
@@ -152,6 +159,10 @@ class Cluster:
         transitions.forget(self.books[job.resource_group], request)
         self.job_of[job.resource_group][request] = None
 
+    def leaf_of(self, job: JobRecord) -> int:
+        """Row of its leaf in the books of its resource group."""
+        return self.books[job.terms.resource_group].rows.by_path[job.consumer]
+
     def requests(self, job: JobRecord) -> list[int]:
         """Rows of all requests of a job."""
         if job.gangs is None:
@@ -182,7 +193,7 @@ class Cluster:
         books = move_held(self, job, change.consumer, now)
         self._touch(job, job.attempts)
         for request in self.requests(job):
-            transitions.move(books, request, job.leaf)
+            transitions.move(books, request, self.leaf_of(job))
 
     def _free(self, change: say.JobFreed, _now: int) -> None:
         job = self.jobs[change.dependent]
@@ -352,6 +363,11 @@ class Cluster:
         transitions.set_host(books, host.row, slots=slots, up=host.is_up, closed=not is_open)
         if books.vectors is not None:
             books.vectors.touch_hosts()
+
+    def fit_all(self) -> None:
+        """The same of all hosts."""
+        for group, host in self.hosts:
+            self.fit(group, host)
 
     def machine(self, name: str) -> MachineRecord:
         """The record of a machine, a new one where it has none."""

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.ledger.decision import Shortage
-from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.frozen_terms import freeze_terms, thaw_terms
 from fairhold.orchestrator.histories import freeze_histories, restore_histories
-from fairhold.orchestrator.hosts import label_machine
+from fairhold.orchestrator.hosts import label_hosts, restore_hosts
 from fairhold.orchestrator.in_use import refuse_where_in_use
 from fairhold.orchestrator.keeping import freeze_kept, restore_kept
-from fairhold.orchestrator.loans import shortages_told, told
+from fairhold.orchestrator.loans import restore_loans, shortages_told, told
+from fairhold.orchestrator.renaming import Renaming
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
-from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, knows_unit, restore_unit, restore_vectors
+from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, restore_unit, restore_vectors, stand_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +70,7 @@ def freeze(cluster: Cluster) -> Document:
     """A whole cluster in lists, texts and numbers that JSON can hold; equal for equal clusters."""
     columns = Columns()
     for job in cluster.jobs.values():
-        columns.add(job, changed_of(cluster, job))
+        columns.add(job, changed_of(cluster, job, job.consumer))
     return columns.document() | freeze_rest(cluster)
 
 
@@ -97,13 +96,27 @@ def freeze_rest(cluster: Cluster) -> Document:
             for group, books in cluster.books.items()
             if books.rows.source.calendar is not None and books.vectors is None
         },
-        "borrowed": {
-            group: [list(loan) for loan in told(books, sorted(books.borrowed.items()))]
-            for group, books in cluster.books.items()
-            if books.borrowed
-        },
-        **freeze_spending(cluster.books),
-    } | (_shortages(cluster) | freeze_kept(cluster) | freeze_vectors(cluster) | freeze_histories(cluster))
+    } | freeze_told(cluster)
+
+
+def freeze_told(cluster: Cluster) -> Document:
+    """What is said of consumers and hosts, and not of single jobs, attempts and machines."""
+    borrowed = {
+        group: [list(loan) for loan in told(books, sorted(books.borrowed.items()))]
+        for group, books in cluster.books.items()
+        if books.borrowed
+    }
+    sums = {"borrowed": borrowed} | freeze_spending(cluster.books) | _shortages(cluster)
+    return sums | freeze_kept(cluster) | freeze_vectors(cluster) | freeze_histories(cluster)
+
+
+def restore_told(cluster: Cluster, document: Document, now: Renaming) -> None:
+    """The reverse of `freeze_told`, as far as the plan still has them; everything else is in the books already."""
+    restore_loans(cluster.books, document, now)
+    restore_kept(cluster, document)
+    restore_vectors(cluster, document, now.path)
+    restore_histories(cluster, document, now.path)
+    restore_meters(cluster.books, document, now.node)
 
 
 def _shortages(cluster: Cluster) -> Document:
@@ -116,16 +129,16 @@ def _shortages(cluster: Cluster) -> Document:
     return {"shortages": found} if found else {}
 
 
-def changed_of(cluster: Cluster, job: JobRecord) -> Document:
-    """The fields of a job that have changed since it was submitted."""
+def changed_of(cluster: Cluster, job: JobRecord, consumer: str) -> Document:
+    """The fields of a job of a leaf, a path, that have changed since it was submitted."""
     asked = job.terms
     counts = job.finished, job.failed, job.cancelled, job.dropped, job.reclaimed
     now = *counts, job.priority, job.hold, job.needs, job.waiting
     was = 0, 0, 0, 0, 0, asked.priority, asked.hold, len(asked.after), asked.tasks
     rows = zip(FIELDS, now, was, strict=True) if now != was else ()  # nothing has happened to most of very many
     more: Document = {name: new for name, new, old in rows if new != old}
-    if (path := cluster.books[job.resource_group].rows.path(job.leaf)) != asked.consumer:
-        more["consumer"] = path
+    if consumer != asked.consumer:
+        more["consumer"] = consumer
     more |= job.progress()
     if job.is_cancelled:
         more["is_cancelled"] = True
@@ -189,13 +202,11 @@ class _Thawing:
         self, document: Document, books: Mapping[str, Books], moved: Mapping[str, str], *, forgets: bool, own: str
     ) -> None:
         self.document = document
-        self.moved = moved
         self.terms = [thaw_terms(each) for each in document["terms"]]
-        self.leaves: dict[tuple[str, str], int | None] = {}
-        self.books = books
-        restore_spent(books, document, self._node)
+        self.active = {job for _, job, *_ in document["attempts"]}
+        self.books, self.now = books, Renaming(books, moved)
+        restore_spent(books, document, self.now.node)
         self.own, self.forgets = own, forgets
-        self.home = [self._row(terms.resource_group, terms.consumer) for terms in self.terms]
 
     def run(self) -> Cluster:
         """See `thaw`."""
@@ -204,85 +215,33 @@ class _Thawing:
         cluster = self.cluster = Cluster(self.books, forgets=self.forgets, own=self.own)
         cluster.cycles, cluster.next_attempt = document["cycles"], document["next_attempt"]
         self._machines_and_hosts()
-        running: dict[str, int] = {}
-        for _, job, *_ in document["attempts"]:
-            running[job] = running.get(job, 0) + 1
         for name, place, submitted in zip(*document["jobs"], strict=True):
-            self._job(name, place, submitted, running.get(name, 0))
+            self._job(name, place, submitted)
         for row in document["attempts"]:
             self._attempt(*row)
         for name in document["notices"]:
             cluster.book_notice(cluster.attempts[name])
-        for group, host in cluster.hosts:
-            cluster.fit(group, host)
-        self._loans()
-        self._shortages()
-        restore_kept(cluster, self.document)
-        restore_vectors(cluster, document, self._path)
-        restore_histories(cluster, document, self._path)
-        restore_meters(self.books, document, self._node)
+        cluster.fit_all()
+        restore_told(cluster, document, self.now)
         cluster.dependents = {needed: dict.fromkeys(names) for needed, names in document["dependents"].items()}
         return cluster
 
-    def _loans(self) -> None:
-        """Who uses whose slots, of those that are still there."""
-        for group, loans in self.document.get("borrowed", {}).items():
-            for borrower, lender, units in loans:
-                one, other = self._row(group, borrower), self._row(group, lender)
-                if one is not None and other is not None:
-                    self.books[group].borrowed[one, other] = units
-
-    def _shortages(self) -> None:
-        """Who misses units since when, of those that are still there."""
-        for group, shortages in self.document.get("shortages", {}).items():
-            for path, since, is_taking in shortages:
-                row = self._row(group, path)
-                if row is not None:
-                    self.books[group].shortages[row] = Shortage(since, is_taking)
-
-    def _path(self, path: str) -> str:
-        """Where a consumer is now."""
-        head = path
-        while head and head not in self.moved:
-            head = head.rpartition("/")[0]
-        return self.moved[head] + path[len(head) :] if head else path
-
-    def _node(self, group: str, path: str) -> int:
-        """Row of a consumer in the plan's tree, -1 where it is gone."""
-        return self.books[group].rows.source.tree.rows.get(self._path(path), -1)
-
-    def _row(self, group: str, path: str) -> int | None:
-        """Row of a leaf, None where it is gone."""
-        key = (group, path)
-        if key not in self.leaves:
-            rows = self.books[group].rows if group in self.books else None
-            row = rows.by_path.get(self._path(path)) if rows is not None else None
-            self.leaves[key] = row if rows is not None and row is not None and rows.is_leaf(row) else None
-        return self.leaves[key]
-
     def _leaf(self, place: int, more: Document) -> int | None:
-        if "consumer" not in more:
-            return self.home[place]
-        return self._row(self.terms[place].resource_group, more["consumer"])
+        terms = self.terms[place]
+        return self.now.leaf(terms.resource_group, more.get("consumer", terms.consumer))
 
     def _check(self) -> None:
-        gone: dict[tuple[str, str], list[str]] = {}
-        strange: list[str] = []
-        active = {job for _, job, *_ in self.document["attempts"]}
         changed = self.document["changed"]
         names, places, _ = self.document["jobs"]
-        for name, place in zip(names, places, strict=True):
-            more = changed.get(name, _AS_IT_CAME)
-            terms = self.terms[place]
-            if name not in active and _is_over(more):
-                continue
-            leaf = self._leaf(place, more)
-            if leaf is None:
-                gone.setdefault((terms.resource_group, more.get("consumer", terms.consumer)), []).append(name)
-            elif terms.unit and not knows_unit(self.books[POOLED], leaf, terms.unit):
-                strange.append(name)
-        by_new_path = {(group, self._path(path)): jobs for (group, path), jobs in gone.items()}
-        refuse_where_in_use(by_new_path, strange, self.books)
+        found = (
+            (name, self.terms[place], changed.get(name, _AS_IT_CAME)) for name, place in zip(names, places, strict=True)
+        )
+        live = (
+            (name, terms.resource_group, more.get("consumer", terms.consumer), terms.unit)
+            for name, terms, more in found
+            if name in self.active or not _is_over(more)
+        )
+        refuse_where_in_use(live, self.now)
 
     def _machines_and_hosts(self) -> None:
         cluster = self.cluster
@@ -292,7 +251,7 @@ class _Thawing:
             machine.spool = more[0] if more else ""
             machine.pauses, machine.try_at = more[1:3] or (0, 0)
             machine.drains = bool(more[3:] and more[3])
-            machine.silent_at = more[5] if more[5:] else 0
+            machine.labels, machine.silent_at = tuple(more[4]) if more[4:] else (), more[5] if more[5:] else 0
             cluster.due.try_again(name, machine.try_at)
         cluster.paused |= {
             group: (grants, reclaims)
@@ -300,43 +259,31 @@ class _Thawing:
             if group in cluster.books
         }
         names, places, _ = self.document["jobs"]
-        active = {job for _, job, *_ in self.document["attempts"]}
         group_of = {
-            name: self.terms[place].resource_group for name, place in zip(names, places, strict=True) if name in active
+            name: self.terms[place].resource_group
+            for name, place in zip(names, places, strict=True)
+            if name in self.active
         }
         used = {(group_of[job], host) for _, job, _, _, _, places, _ in self.document["attempts"] for host, _ in places}
-        for group, name, slots, is_up, planned in self.document["hosts"]:
-            host = cluster.hosts.get((group, name))
-            if host is not None:
-                host.is_up = is_up
-                if host.planned == planned:
-                    host.slots = slots
-            elif group in cluster.books and ((not planned and (planned is None or slots)) or (group, name) in used):
-                host = cluster.add_host(group, name, 0 if planned else slots)
-                host.is_up, host.planned = is_up, None if planned is None else 0
-        for group in cluster.books:
-            cluster.count_slots(group)
-        for name, *said in self.document["machines"]:
-            label_machine(cluster, name, tuple(said[8]) if len(said) > 8 else ())
+        restore_hosts(cluster, (tuple(host) for host in self.document["hosts"]), used)
+        label_hosts(cluster, cluster.machines)
 
-    def _job(self, name: str, place: int, submitted: int, running: int) -> None:
+    def _job(self, name: str, place: int, submitted: int) -> None:
         cluster, more = self.cluster, self.document["changed"].get(name, _AS_IT_CAME)
-        leaf = self._leaf(place, more)
-        if leaf is None:
+        if self._leaf(place, more) is None:
             return
-        job = JobRecord(name, self.terms[place], leaf, submitted)
-        cluster.jobs[name] = job
+        job = cluster.jobs[name] = JobRecord(name, self.terms[place], submitted)
+        job.consumer = self.now.path(more.get("consumer", job.consumer))
         if not more:  # by far the most frequent case
             cluster.take_in(job, 0, {})
             return
-        job.running = running
         for field in (*FIELDS, "is_cancelled"):
             if field in more:
                 setattr(job, field, more[field])
         job.restore(more)
         for index, instant in (job.delays or {}).items():
             cluster.due.ready(instant, job.name, index)
-        if not job.is_over:
+        if name in self.active or not job.is_over:
             made, waiting, *since = more.get("gangs", (0, ()))
             instants = since[0] if since else [submitted] * len(waiting)
             cluster.take_in(job, made, dict(zip(waiting, instants, strict=True)))
@@ -362,12 +309,15 @@ class _Thawing:
         attempt.is_unknown = "is_unknown" in more
         attempt.noticed = "noticed" in more
         attempt.leaving, attempt.stopping = more.get("leaving"), more.get("stopping", "")
-        restore_unit(attempt, more, cluster.books[job.resource_group], self._path)
+        restore_unit(attempt, more)
+        stand_again(attempt, cluster.books[job.resource_group], self.now.path)
         cluster.add_attempt(attempt)
+        if job.gangs is None:
+            cluster.ask(job)
         if "notice" in more:
             notice = Notice(*more["notice"])
-            is_there = notice.taker and self._row(job.resource_group, notice.taker) is not None
-            attempt.notice = notice._replace(taker=self._path(notice.taker) if is_there else "")
+            is_there = notice.taker and self.now.leaf(job.resource_group, notice.taker) is not None
+            attempt.notice = notice._replace(taker=self.now.path(notice.taker) if is_there else "")
         if attempt.leaving is not None:
             cluster.due.drain(attempt.leaving, name)
 

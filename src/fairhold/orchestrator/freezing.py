@@ -13,7 +13,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.freeze import Columns, changed_of, freeze_rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
@@ -32,20 +32,33 @@ class Freezing:
         self._columns = Columns()
         self._jobs = iter(list(cluster.jobs.values()))
         self._early: dict[JobRecord, dict[str, Any]] = {}
+        self._consumers: dict[JobRecord, str] = {}
         cluster.freezings.add(self)
 
     def before(self, change: Change) -> None:
         """A change is about to be applied: first copy the jobs that it changes, unless they are copied already."""
-        for job in self._of(change):
+        self.copy(self._of(change))
+
+    def copy(self, jobs: Iterable[JobRecord]) -> None:
+        """Copy jobs now, unless they are copied already: they are about to change."""
+        for job in jobs:
             if job not in self._early:
-                self._early[job] = changed_of(self._cluster, job)
+                self._early[job] = self._changed_of(job)
+
+    def rename(self, jobs: Iterable[JobRecord]) -> None:
+        """The consumers of jobs are about to be called otherwise, and nothing else of them changes."""
+        for job in jobs:
+            self._consumers.setdefault(job, job.consumer)
+
+    def _changed_of(self, job: JobRecord) -> dict[str, Any]:
+        return changed_of(self._cluster, job, self._consumers.get(job, job.consumer))
 
     def step(self, jobs: int) -> bool:
         """Copy the next jobs, up to this number; False when all are copied."""
         job = None
         for job in islice(self._jobs, jobs):
             early = self._early.pop(job, None)
-            self._columns.add(job, changed_of(self._cluster, job) if early is None else early)
+            self._columns.add(job, self._changed_of(job) if early is None else early)
         if job is None:
             self._cluster.freezings.discard(self)
         return job is not None

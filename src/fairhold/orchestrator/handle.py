@@ -197,7 +197,9 @@ class Orchestrator:
         group, quota = job.resource_group, self._quota.get(job.resource_group)
         if quota is None or self._grants_are_paused(group) or not self.cluster.accepts(host):
             return False
-        grant = hand_over(self.books[group], job.leaf, self.cluster.hosts[group, host].row, quota, self.now)
+        grant = hand_over(
+            self.books[group], self.cluster.leaf_of(job), self.cluster.hosts[group, host].row, quota, self.now
+        )
         if grant is None:
             return False
         self.start(group, grant.request, ((host, 1),))
@@ -232,7 +234,7 @@ class Orchestrator:
             attempt.places[0][0],
             attempt.units,
             places,
-            books.rows.controls.max_run_time[attempt.job.leaf],
+            books.rows.controls.max_run_time[self.cluster.leaf_of(attempt.job)],
             *bounds_of(books, attempt),
         )
 

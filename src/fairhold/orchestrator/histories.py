@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ def count_use(cluster: Cluster, attempt: Attempt, units: int, now: int) -> None:
         if host in history.hosts:
             if history.meters[CAPACITY].since is None or not cluster.is_open(POOLED, host):
                 history.have(_capacity(cluster, history), now)
-            history.hold(attempt.job.leaf, unit, units, now)
+            history.hold(books.rows.by_path[attempt.job.consumer], unit, units, now)
 
 
 def count_capacity(cluster: Cluster, now: int) -> None:
@@ -103,6 +104,24 @@ class Borders:
         return books is not None and sum(books.demand) > sum(books.held)
 
 
+def count_rates(cluster: Cluster) -> None:
+    """What leaves hold now, into empty histories of another plan; `restore_histories` says since when."""
+    histories = _histories(cluster)
+    held = Counter(
+        (attempt.places[0][0], attempt.job.consumer, attempt.job.terms.unit)
+        for attempt in (cluster.attempts.values() if histories else ())
+        if attempt.job.terms.resource_group == POOLED
+    )
+    for (host, leaf, told), units in held.items():
+        books = cluster.books[POOLED]
+        assert books.vectors is not None
+        unit = books.vectors.unit(told)
+        assert unit is not None, "a plan in force has the units of all its jobs"
+        for history in histories:
+            if host in history.hosts:
+                history.hold(books.rows.source.tree.rows[leaf], unit, units, cluster.now)
+
+
 # Snapshots
 
 
@@ -137,7 +156,7 @@ def restore_histories(cluster: Cluster, document: Mapping[str, Any], path_of: Ca
     said = document.get("usage")
     started = max((attempt.started for attempt in cluster.attempts.values()), default=0)
     at = started if said is None else said["at"]
-    cluster.now = max(cluster.now, at)
+    cluster.now = at
     for history in _histories(cluster):
         meters = {} if said is None else said["of"].get(", ".join(history.groups), {})
         for meter in history.meters.values():

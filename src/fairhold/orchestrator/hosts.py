@@ -10,7 +10,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import label_set
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from fairhold.kernels.vectors import Vector
     from fairhold.model.plan import Host
@@ -73,14 +73,45 @@ def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
     if machine.labels == labels:
         return
     machine.labels = labels
-    said = {label.partition("=")[0]: label.partition("=")[2] for label in labels}
+    label_hosts(cluster, {name: machine})
+
+
+def label_hosts(cluster: Cluster, machines: Mapping[str, MachineRecord]) -> None:
+    """The hosts of machines have what their agents say of them beside the labels of the plan."""
+    said = {
+        name: {label.partition("=")[0]: label.partition("=")[2] for label in machine.labels}
+        for name, machine in machines.items()
+    }
+    planned = {
+        (group, each.name): each.labels for group in cluster.books for each in cluster.books[group].rows.group.hosts
+    }
     for (group, host), record in cluster.hosts.items():
-        if cluster.machine_of(host) == name:
+        if (labels := said.get(cluster.machine_of(host))) is not None:
             books = cluster.books[group]
-            planned = next((each.labels for each in books.rows.group.hosts if each.name == host), ())
-            transitions.label_host(books, record.row, label_set(said | dict(planned)))
+            transitions.label_host(books, record.row, label_set(labels | dict(planned.get((group, host), ()))))
             if books.vectors is not None:
                 books.vectors.touch_hosts()
+
+
+def restore_hosts(
+    cluster: Cluster, hosts: Iterable[tuple[str, str, int, bool, int | None]], used: Collection[tuple[str, str]]
+) -> None:
+    """Hosts of a cluster go on as they were under a plan before, as far as this one says nothing else of them.
+
+    hosts : resource group, name, slots, whether it is up, slots that the plan then gave it
+    used  : resource groups and names of those that hold units; the others go where the plan has taken them out
+    """
+    for group, name, slots, is_up, planned in hosts:
+        host = cluster.hosts.get((group, name))
+        if host is not None:
+            host.is_up = is_up
+            if host.planned == planned:
+                host.slots = slots
+        elif group in cluster.books and ((not planned and (planned is None or slots)) or (group, name) in used):
+            host = cluster.add_host(group, name, 0 if planned else slots)
+            host.is_up, host.planned = is_up, None if planned is None else 0
+    for group in cluster.books:
+        cluster.count_slots(group)
 
 
 def is_down(cluster: Cluster, name: str) -> bool:

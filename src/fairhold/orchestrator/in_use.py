@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.vectors import knows_unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from fairhold.model.vector import Told
+    from fairhold.orchestrator.renaming import Renaming
 
 NAMED = 5
 """How many jobs a fault names."""
@@ -25,16 +29,27 @@ class InUseError(InputError):
         self.jobs = tuple(jobs)
 
 
-def refuse_where_in_use(gone: Mapping[tuple[str, str], list[str]], strange: list[str], groups: Collection[str]) -> None:
-    """Raise InUseError where there are any.
+def takes(now: Renaming, group: str, path: str, unit: Told) -> bool:
+    """Whether a plan has a leaf and, of vectors, what a job of it needs."""
+    leaf = now.leaf(group, path)
+    return leaf is not None and (not unit or knows_unit(now.books[POOLED], leaf, unit))
 
-    gone    : resource group and path, as it is called by now, of leaves that the plan does not have → their jobs
-    strange : jobs that need what the plan does not have, or not in such amounts, or does not share with them
-    groups  : resource groups that the plan shares
+
+def refuse_where_in_use(jobs: Iterable[tuple[str, str, str, Told]], now: Renaming) -> None:
+    """Raise InUseError where a plan does not take all of these jobs.
+
+    jobs : name, resource group, path of the leaf before the plan, unit of a vector
     """
+    gone: dict[tuple[str, str], list[str]] = {}
+    strange: list[str] = []
+    for name, group, path, unit in jobs:
+        if now.leaf(group, path) is None:
+            gone.setdefault((group, now.path(path)), []).append(name)
+        elif not takes(now, group, path, unit):
+            strange.append(name)
     if gone or strange:
-        jobs = [job for each in gone.values() for job in each]
-        raise InUseError([*_gone(gone, groups), *_strange(strange)], [*jobs, *strange])
+        names = [job for each in gone.values() for job in each]
+        raise InUseError([*_gone(gone, now.books), *_strange(strange)], [*names, *strange])
 
 
 def _gone(gone: Mapping[tuple[str, str], list[str]], groups: Collection[str]) -> Iterator[Fault]:

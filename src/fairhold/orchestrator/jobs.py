@@ -205,7 +205,7 @@ def change(live: Orchestrator, event: JobChanged) -> None:
     if event.consumer:
         leaf = _leaf(live, job.resource_group, event.consumer)
         _check_move(live.books[job.resource_group], leaf, job)
-        if leaf != job.leaf:
+        if event.consumer != job.consumer:
             live.do(say.JobMoved(job.name, event.consumer))
     if event.priority is not None and event.priority != job.priority:
         live.do(say.JobRanked(job.name, event.priority))

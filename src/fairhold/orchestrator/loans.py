@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.renaming import Renaming
 
 
 def count_cycle(cluster: Cluster, change: say.CycleRan, now: int) -> None:
@@ -64,6 +65,20 @@ def told(books: Books, loans: Iterable[tuple[tuple[int, int], int]]) -> Iterator
     """Loans in paths: borrower, lender, units."""
     for (borrower, lender), units in loans:
         yield books.rows.path(borrower), books.rows.path(lender), units
+
+
+def restore_loans(books: Mapping[str, Books], document: Mapping[str, Any], now: Renaming) -> None:
+    """Who uses whose slots, and who misses units since when, of those that are still there."""
+    for group, loans in document.get("borrowed", {}).items():
+        for borrower, lender, units in loans:
+            one, other = now.leaf(group, borrower), now.leaf(group, lender)
+            if one is not None and other is not None:
+                books[group].borrowed[one, other] = units
+    for group, shortages in document.get("shortages", {}).items():
+        for path, since, is_taking in shortages:
+            row = now.leaf(group, path)
+            if row is not None:
+                books[group].shortages[row] = Shortage(since, is_taking)
 
 
 BY_CYCLES: dict[type, Callable[[Cluster, Any, int], None]] = {

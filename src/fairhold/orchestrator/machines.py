@@ -133,7 +133,7 @@ def close(live: Orchestrator, event: MachineClosed) -> None:
 
 def _drain(live: Orchestrator, attempt: Attempt, by: int) -> None:
     """An attempt is to leave; one that is leaving already has less time where the host is to be empty earlier."""
-    deadline = live.now + grace_of(live.books[attempt.job.resource_group], attempt.job.leaf, live.now)
+    deadline = live.now + grace_of(live.books[attempt.job.resource_group], attempt.job.consumer, live.now)
     if by:
         deadline = min(deadline, max(live.now, by))
     if attempt.leaving is None or (by and deadline < attempt.leaving):

@@ -126,14 +126,14 @@ def owners_of(books: Books, attempt: Attempt) -> Parts:
     assert books.vectors is not None
     if parts := books.vectors.parts(attempt.parts):
         return parts
-    owner = attempt.lenders[0] if attempt.lenders else books.rows.path(attempt.job.leaf) if attempt.is_own else "/"
+    owner = attempt.lenders[0] if attempt.lenders else attempt.job.consumer if attempt.is_own else "/"
     return ((books.rows.source.tree.rows[owner], unit_held(books, attempt)),)
 
 
 def own_part(books: Books, attempt: Attempt) -> Vector:
     """What of a unit stands on parcels of its leaf or of those above it."""
     tree = books.rows.source.tree
-    row = tree.rows[books.rows.path(attempt.job.leaf)]
+    row = tree.rows[attempt.job.consumer]
     mine = (part for owner, part in owners_of(books, attempt) if _is_own(tree, owner, row))
     return common(unit_held(books, attempt), total(mine, len(books.rows.source.resources)))
 
@@ -144,7 +144,7 @@ def borrowed_parts(books: Books, attempt: Attempt) -> list[tuple[int, Vector]]:
     Borrowed is what stands on parcels of neither the consumer nor those above or below it.
     """
     tree, resources = books.rows.source.tree, len(books.rows.source.resources)
-    owners, row = owners_of(books, attempt), tree.rows[books.rows.path(attempt.job.leaf)]
+    owners, row = owners_of(books, attempt), tree.rows[attempt.job.consumer]
     found = []
     while row > 0:
         others = total((part for owner, part in owners if not _is_own(tree, owner, row)), resources)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import JobRecord
 
 
-def shares_queues(books: Books, leaf: int) -> bool:
-    """Whether the units of a leaf, a row of the books, are shared by `fair_share`, at whatever time."""
+def shares_queues(books: Books, leaf: str) -> bool:
+    """Whether the units of a leaf, a path, are shared by `fair_share`, at whatever time."""
     vectors, rows = books.vectors, books.rows
     if vectors is None:
         return False
     if vectors.queues is None:
         vectors.queues = tops_of_queues(rows.source)
-    return rows.source.tree.first_level[leaf] in vectors.queues
+    return rows.source.tree.first_level[rows.by_path[leaf]] in vectors.queues
 
 
 def is_fixed(job: JobRecord | JobSubmitted) -> bool:
@@ -40,7 +40,7 @@ def is_fixed(job: JobRecord | JobSubmitted) -> bool:
 
 def is_preemptible(cluster: Cluster, job: JobRecord) -> bool:
     """Whether the units of a job may be taken back for others: of all but the fixed jobs of queues."""
-    is_queue = job.resource_group == POOLED and shares_queues(cluster.books[POOLED], job.leaf)
+    is_queue = job.resource_group == POOLED and shares_queues(cluster.books[POOLED], job.consumer)
     return not (is_queue and is_fixed(job))
 
 

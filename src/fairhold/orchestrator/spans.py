@@ -108,7 +108,7 @@ class Span(NamedTuple):
 
 
 def span_of(document: Sequence[Any]) -> Span:
-    """The reverse of `Span.document`. Before format 7 what was lent was recorded otherwise."""
+    """The reverse of `Span.document`. Spans up to format 5, and early ones of format 6, record otherwise what was lent."""
     begin, end, steps, lost, *before = document
     found = {_key(key): [(first + begin, last + begin, rate) for first, last, rate in each] for *key, each in steps}
     for _, leaves, lots in before[0] if before else ():
@@ -119,7 +119,7 @@ def span_of(document: Sequence[Any]) -> Span:
 
 
 def _lent(begin: int, end: int, lots: Sequence[Any], leaves: int) -> list[list[Step]]:
-    """What every leaf lent, of the record before format 7.
+    """What every leaf lent, of the earlier record.
 
     lots : (instant, slots that are lent together, (place, slots) of leaves that have another room from then on)
     """

@@ -28,14 +28,14 @@ class JobRecord:
 
     name     : unique
     terms    : what was asked for, without its name: jobs with the same terms share them
-    leaf     : row of its consumer in the books of its resource group; priority : as it is now
+    consumer : path of its leaf, as it is now; priority : as it is now
     request  : row of its request there, NONE for gangs: each of their tasks has a request of its own
     gangs    : (id, row) of requests of gang tasks that wait, by id; they are equal, and the first is started first
     gangs_made : how many requests of gang tasks there ever were: the next one's id
     submitted : instant; serial: of vectors, which job of its cluster it is
     hold     : why it is held, None = it is not
     needs    : how many jobs it still waits for
-    waiting  : tasks that wait, running : that run
+    waiting  : tasks that wait
     delays   : tasks that wait for the time of their next try: index → instant
     finished, failed : tasks that are over
     cancelled, dropped : tasks that a cancel stopped, and that waited when it came
@@ -51,6 +51,7 @@ class JobRecord:
         "_next_index",
         "_supervisors_lost",
         "cancelled",
+        "consumer",
         "delays",
         "dropped",
         "failed",
@@ -61,14 +62,12 @@ class JobRecord:
         "gangs_made",
         "hold",
         "is_cancelled",
-        "leaf",
         "name",
         "needs",
         "noun",
         "priority",
         "reclaimed",
         "request",
-        "running",
         "serial",
         "submitted",
         "terms",
@@ -76,10 +75,10 @@ class JobRecord:
     )
     NONE = -1
 
-    def __init__(self, name: str, terms: JobAdded, leaf: int, submitted: int) -> None:
+    def __init__(self, name: str, terms: JobAdded, submitted: int) -> None:
         self.name = name
         self.terms = terms
-        self.leaf = leaf
+        self.consumer = terms.consumer
         self.request = self.NONE
         self.serial = 0
         self.priority = terms.priority
@@ -88,7 +87,7 @@ class JobRecord:
         self.noun: Request | None = None
         self.needs = len(terms.after)
         self.waiting = terms.tasks
-        self.running = self.finished = self.failed = 0
+        self.finished = self.failed = 0
         self.delays: dict[int, int] | None = None
         self.cancelled = self.dropped = self.reclaimed = 0
         self.is_cancelled = False
@@ -111,6 +110,11 @@ class JobRecord:
     def units(self) -> int:
         """Slots that each task needs."""
         return self.terms.units
+
+    @property
+    def running(self) -> int:
+        """Tasks that run."""
+        return len(self._begun) if self._begun else 0
 
     @property
     def startable(self) -> int:
@@ -155,7 +159,6 @@ class JobRecord:
     def take(self, index: int, number: int) -> None:
         """A task starts."""
         self.waiting -= 1
-        self.running += 1
         if self._front and self._front[0] == index:
             self._front.popleft()
         else:
@@ -166,13 +169,11 @@ class JobRecord:
 
     def wait_again(self, index: int, number: int) -> None:
         """A task that ran is queued again at the front, with its attempt counted (S1.55, S1.60)."""
-        self.running -= 1
         self.waiting += 1
         self._put_back(index, number)
 
     def delay(self, index: int, number: int, instant: int) -> None:
         """A task that failed waits for the time of its next try."""
-        self.running -= 1
         self.delays = self.delays if self.delays is not None else {}
         self.delays[index] = instant
         self._attempts = self._attempts if self._attempts is not None else {}
@@ -198,7 +199,6 @@ class JobRecord:
             self.failures = self.failures if self.failures is not None else {}
             self.failures[attempt.index] = self.failures.get(attempt.index, 0) + 1
         else:
-            self.running -= 1
             self.finished += change.then == DONE
             self.failed += change.then == FAILED
             self.cancelled += change.then == CANCELLED
@@ -301,7 +301,6 @@ class Attempt:
     number      : which attempt of its task it is, from 1
     allocations : rows of its units in the books
     places      : (host, units) of them; machines : of these hosts, the one where it runs in front
-    units       : slots that it holds
     started     : instant
     is_running  : its command is known to run
     is_unknown  : its machine is silent
@@ -334,7 +333,6 @@ class Attempt:
         "request",
         "started",
         "stopping",
-        "units",
     )
 
     def __init__(  # noqa: PLR0917 - the fields of a start, in its order
@@ -353,7 +351,6 @@ class Attempt:
         self.number = number
         self.request = request
         self.places = places
-        self.units = places[0][1] if len(places) == 1 else sum(units for _, units in places)
         self.machines: tuple[str, ...] = (places[0][0],)
         self.started = started
         self.allocations: tuple[int, ...] = ()
@@ -370,6 +367,11 @@ class Attempt:
         """The same, of a unit of a vector that stands there; fields as in `Started`."""
         self.pool, self.lenders, self.devices, self.parts, self.noun = pool, lenders, devices, parts, None
         return self
+
+    @property
+    def units(self) -> int:
+        """Slots that it holds."""
+        return self.job.terms.units
 
     @property
     def is_own(self) -> bool:

@@ -49,8 +49,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
 
 def _check_queue(books: Books, event: JobSubmitted, unit: Vector) -> None:
     """Refuse what a queue could never run, and settings of queues for a job of no queue."""
-    row = books.rows.source.tree.rows[event.consumer]
-    if event.preemptible is not None and not shares_queues(books, row):
+    if event.preemptible is not None and not shares_queues(books, event.consumer):
         raise not_of_queue(event)
     if is_fixed(event):
         check_deserved(books, event.consumer, unit, event.min_count)

@@ -101,14 +101,15 @@ def ownership_told(
     )
 
 
-def grace_of(books: Books, leaf: int, now: int) -> int:
+def grace_of(books: Books, leaf: str, now: int) -> int:
     """Microseconds in which a leaf lets go: as the policy entry in force says."""
+    row = books.rows.by_path[leaf]
     if books.vectors is None:
-        return books.rows.grace[leaf]
+        return books.rows.grace[row]
     plan = books.rows.source
-    top = plan.tree.first_level[leaf]
+    top = plan.tree.first_level[row]
     mine = [force.entry for force in entries_in_force(plan, now) if top in force.members]
-    return terms_of(plan, mine[0]).grace[leaf] if mine else books.rows.grace[leaf]
+    return terms_of(plan, mine[0]).grace[row] if mine else books.rows.grace[row]
 
 
 # What a cycle sees
@@ -213,12 +214,12 @@ def _closed(cluster: Cluster, now: int) -> frozenset[str]:
             for group in plan.resource_groups.values()
             for host in group.hosts
         }
-        top = plan.tree.first_level
+        top, row_of = plan.tree.first_level, plan.tree.rows
         strange = {
             each.places[0][0]
             for each in cluster.attempts.values()
             if each.job.resource_group == POOLED
-            and top[each.job.leaf] not in members.get(each.places[0][0], frozenset())
+            and top[row_of[each.job.consumer]] not in members.get(each.places[0][0], frozenset())
         }
     return frozenset(
         name for group, name in cluster.hosts if group == POOLED and (name in strange or not cluster.accepts(name))
@@ -228,14 +229,14 @@ def _closed(cluster: Cluster, now: int) -> frozenset[str]:
 def request_of(books: Books, job: JobRecord) -> Request:
     """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
-    count, noun = job.running + job.startable, job.noun
-    if noun is not None and noun.count == count and noun.consumer == job.leaf and noun.priority == job.priority:
+    count, row, noun = job.running + job.startable, books.rows.by_path[job.consumer], job.noun
+    if noun is not None and noun.count == count and noun.consumer == row and noun.priority == job.priority:
         return noun
     unit = books.vectors.unit(job.terms.unit)
     assert unit is not None, "jobs whose unit a plan does not know keep the plan from being applied"
     noun = job.noun = Request(
         id=job.name,
-        consumer=job.leaf,
+        consumer=row,
         resource_group="",
         count=count,
         min_count=min(job.terms.min_count, count),
@@ -244,7 +245,7 @@ def request_of(books: Books, job: JobRecord) -> Request:
         user=job.terms.user,
         siting=siting_of(job.terms.siting),
         unit=unit,
-        preemptible=job.terms.preemptible if shares_queues(books, job.leaf) else None,
+        preemptible=job.terms.preemptible if shares_queues(books, job.consumer) else None,
     )
     return noun
 
@@ -269,17 +270,17 @@ def _notices(cluster: Cluster, books: Books) -> tuple[Notice, ...]:
     noticed = [each for each in under_notice if each.notice is not None and each.notice.reason != "host"]
     serial = books.notices.serial
     noticed.sort(key=lambda each: min(serial[row] for row in books.notices.by_allocation[each.allocations[0]]))
-    found = []
+    row_of, found = books.rows.by_path, []
     for attempt in noticed:
         notice = attempt.notice
         assert notice is not None
         taker = cluster.jobs.get(notice.job)
         found.append(
             Notice(
-                consumer=attempt.job.leaf,
+                consumer=row_of[attempt.job.consumer],
                 resource_group="",
                 units=1,
-                taker=-1 if taker is None else taker.leaf,
+                taker=-1 if taker is None else row_of[taker.consumer],
                 deadline=notice.deadline,
                 reason=notice.reason,
                 request=attempt.job.name,
@@ -329,12 +330,11 @@ def restore_vectors(cluster: Cluster, document: Mapping[str, Any], path_of: Call
 
     path_of : where a consumer is now
     """
-    said = document.get("vectors")
-    books = cluster.books.get(POOLED)
+    said, books = document.get("vectors"), cluster.books.get(POOLED)
+    for name, machine in cluster.machines.items():
+        machine.is_gone = said is not None and books is not None and name in said["gone"]
     if said is None or books is None or books.vectors is None:
         return
-    for name in said["gone"]:
-        cluster.machine(name).is_gone = True
     books.vectors.held = {(job, host): units for job, host, units in said["held"] if job in cluster.jobs}
     books.vectors.freed = dict.fromkeys((job, host) for job, host in said["freed"])
     if "ownership" in said:
@@ -357,15 +357,25 @@ def freeze_unit(attempt: Attempt) -> Document:
     return found
 
 
-def restore_unit(attempt: Attempt, more: Document, books: Books, path_of: Callable[[str], str]) -> None:
-    """The reverse of `freeze_unit`; a pool and lenders that are gone are so, and with one of them all parts."""
-    tree = books.rows.source.tree
-    pool = more.get("pool", "")
+def restore_unit(attempt: Attempt, more: Document) -> None:
+    """The reverse of `freeze_unit`."""
+    parts = tuple((path, name, text) for path, name, text in more.get("parts", ()))
+    attempt.stands(more.get("pool", ""), tuple(more.get("lenders", ())), tuple(more.get("devices", ())), parts)
+
+
+def stand_again(attempt: Attempt, books: Books, path_of: Callable[[str], str]) -> None:
+    """A unit stands where it stood under the plan before; a pool and lenders may be gone, and with one all parts.
+
+    path_of : where a consumer is now
+    """
+    pool, rows = attempt.pool, books.rows.source.tree.rows
+    if pool in {"", "/", "own"} and not attempt.lenders and not attempt.parts:  # by far the most frequent case
+        attempt.noun = None
+        return
     if pool.startswith("/"):
-        pool = path_of(pool) if path_of(pool) in tree.rows else "/"
-    attempt.pool = pool
-    attempt.lenders = tuple(path for each in more.get("lenders", ()) if (path := path_of(each)) in tree.rows)
-    attempt.devices = tuple(more.get("devices", ()))
-    parts = tuple((path_of(path), name, text) for path, name, text in more.get("parts", ()))
+        pool = path_of(pool) if path_of(pool) in rows else "/"
+    lenders = tuple(path for each in attempt.lenders if (path := path_of(each)) in rows)
+    parts = tuple((path_of(path), name, text) for path, name, text in attempt.parts)
     assert books.vectors is not None or not parts
-    attempt.parts = parts if books.vectors is not None and books.vectors.parts(parts) else ()
+    is_whole = books.vectors is not None and bool(books.vectors.parts(parts))
+    attempt.stands(pool, lenders, attempt.devices, parts if is_whole else ())

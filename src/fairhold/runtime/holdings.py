@@ -38,9 +38,9 @@ def holdings_now(cluster: Cluster, now: int) -> dict[str, Columns]:
     by_name = [owned_amounts(cluster, POOLED, each.name, now) for each in plan.resources]
     columns: dict[str, Columns] = {
         "owned": {path: [of.get(path, 0) for of in by_name] for path in paths},
-        "allocated": _sums(books, ((each.job.leaf, unit_held(books, each), 1) for each in attempts)),
+        "allocated": _sums(books, _held(books, attempts)),
         "waiting": _sums(books, _waiting(cluster)),
-        "reclaiming": _sums(books, ((each.job.leaf, unit_held(books, each), 1) for each in attempts if each.notice)),
+        "reclaiming": _sums(books, _held(books, [each for each in attempts if each.notice])),
     }
     columns["borrowed"], columns["lent"] = _by_parcels(books, attempts)
     _borrow_deserved(columns, deserved_now(plan, now))
@@ -66,12 +66,16 @@ def nothing(books: Books) -> Columns:
     return {path: [0] * len(books.rows.source.resources) for path in books.rows.source.tree.paths}
 
 
-def _sums(books: Books, parts: Iterable[tuple[int, Vector, int]]) -> Columns:
-    """Of every consumer what leaves below it have; parts: (leaf, unit, how many units)."""
+def _sums(books: Books, parts: Iterable[tuple[str, Vector, int]]) -> Columns:
+    """Of every consumer what leaves below it have; parts: (path of a leaf, unit, how many units)."""
     found = nothing(books)
     for leaf, unit, count in parts:
-        _add(found[books.rows.path(leaf)], (count * need for need in unit))
+        _add(found[leaf], (count * need for need in unit))
     return rolled(books, found)
+
+
+def _held(books: Books, attempts: Iterable[Attempt]) -> Iterable[tuple[str, Vector, int]]:
+    return ((each.job.consumer, unit_held(books, each), 1) for each in attempts)
 
 
 def rolled(books: Books, found: Columns) -> Columns:
@@ -82,23 +86,24 @@ def rolled(books: Books, found: Columns) -> Columns:
     return found
 
 
-def _waiting(cluster: Cluster) -> Iterable[tuple[int, Vector, int]]:
+def _waiting(cluster: Cluster) -> Iterable[tuple[str, Vector, int]]:
     """Units that may start as soon as there is room."""
     books = cluster.books[POOLED]
     requests = books.requests
     assert books.vectors is not None
     for row in requests.rows():
         count = requests.count[row] - requests.held[row]
-        unit = books.vectors.unit(cluster.jobs[requests.id[row]].terms.unit) if count > 0 else None
-        if unit is not None:
-            yield requests.leaf[row], unit, count
+        job = cluster.jobs[requests.id[row]] if count > 0 else None
+        unit = books.vectors.unit(job.terms.unit) if job is not None else None
+        if job is not None and unit is not None:
+            yield job.consumer, unit, count
 
 
 def _by_parcels(books: Books, attempts: Iterable[Attempt]) -> tuple[Columns, Columns]:
     """What consumers borrow (`owned.borrowed_parts`), and what of their own others use."""
     borrowed, lent, paths = nothing(books), nothing(books), books.rows.source.tree.paths
     for attempt in attempts:
-        leaf = books.rows.path(attempt.job.leaf)
+        leaf = attempt.job.consumer
         for row, part in borrowed_parts(books, attempt):
             _add(borrowed[paths[row]], part)
         for owner, part in owners_of(books, attempt):

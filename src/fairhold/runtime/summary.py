@@ -35,8 +35,7 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     """
     several = len(orchestrator.books) > 1
     jobs = orchestrator.jobs.values()
-    paths = {group: books.rows.path for group, books in orchestrator.books.items()}
-    had_tasks = {(job.resource_group, paths[job.resource_group](job.leaf)) for job in jobs}
+    had_tasks = {(job.resource_group, job.consumer) for job in jobs}
     shown = [
         leaf
         for key, leaf in tally.leaves.items()
@@ -134,10 +133,10 @@ def not_done(jobs: Iterable[Job], orchestrator: Orchestrator, ending: Ending) ->
 
 def _why_stuck(orchestrator: Orchestrator, job: JobRecord) -> str:
     """Why a leaf that wants slots can never get one, when nothing runs."""
-    books, leaf = orchestrator.books[job.resource_group], job.leaf
-    rows, row = books.rows, leaf
+    books, row = orchestrator.books[job.resource_group], orchestrator.cluster.leaf_of(job)
+    rows = books.rows
     if books.vectors is not None:
-        return _why_unplaced(orchestrator, job, rows.path(leaf))
+        return _why_unplaced(orchestrator, job, job.consumer)
     if books.slots == 0:
         return f"the resource group {rows.group.name} has no slots"
     while row > 0:
@@ -145,7 +144,7 @@ def _why_stuck(orchestrator: Orchestrator, job: JobRecord) -> str:
             return f"the limit of {rows.path(row)} is 0"
         row = rows.tree.parent[row]
     slots = _counted(books.slots, "slot")
-    return f"what others reserve leaves nothing of the {slots} of {rows.group.name} to {rows.path(leaf)}"
+    return f"what others reserve leaves nothing of the {slots} of {rows.group.name} to {job.consumer}"
 
 
 def _why_unplaced(orchestrator: Orchestrator, job: JobRecord, leaf: str) -> str:

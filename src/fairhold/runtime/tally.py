@@ -148,7 +148,7 @@ class Tally:
 
     def _start(self, start: Start, now: int) -> News:
         record = self._orchestrator.jobs[start.job]
-        path = self._orchestrator.books[record.resource_group].rows.path(record.leaf)
+        path = record.consumer
         leaf = self.leaves[record.resource_group, path]
         self._running[start.attempt] = _Running(start, leaf)
         self._touched.add((leaf.resource_group, leaf.path))

@@ -169,7 +169,7 @@ class _Ends:
         """When one ends by itself: drawn, and not later than its limits let it; None = nothing is known."""
         self.asked += 1
         look, job = self._look, attempt.job
-        path = cluster.books[job.resource_group].rows.path(job.leaf)
+        path = job.consumer
         ran, limit = max(0, look.now - attempt.started), at_limit(cluster, attempt)
         lengths = look.past.longer(path, ran) if attempt.started < look.now else look.past.of(path)[1]
         if lengths:
@@ -234,8 +234,7 @@ def none_waits(job: str) -> InputError:
 
 def _run_times(look: Lookout, cluster: Cluster) -> list[Document]:
     """From whose finished tasks the run times of each consumer that has jobs are drawn."""
-    books = cluster.books
-    paths = {books[job.resource_group].rows.path(job.leaf) for job in cluster.jobs.values() if not job.is_over}
+    paths = {job.consumer for job in cluster.jobs.values() if not job.is_over}
     found = []
     for path in sorted(paths):
         source, lengths = look.past.of(path)
@@ -250,7 +249,7 @@ def _never(cluster: Cluster, job: JobRecord) -> Document | None:
     terms = job.terms
     asked = JobSubmitted(
         f"{job.name}'",
-        cluster.books[job.resource_group].rows.path(job.leaf),
+        job.consumer,
         *(terms.resource_group, terms.tasks, job.priority, terms.user, terms.units),
         siting=siting_of(terms.siting),
         unit=terms.unit,

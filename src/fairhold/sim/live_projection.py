@@ -73,7 +73,7 @@ class _Teller:
                 self.course.waiting.append((now, self._path(attempt), -attempt.units))
 
     def _path(self, attempt: Attempt) -> str:
-        return self._cluster.books[attempt.job.resource_group].rows.path(attempt.job.leaf)
+        return attempt.job.consumer
 
     def _stop(self, now: int, attempt: Attempt, told: tuple[int | None, tuple[int, str, str]] | None) -> None:
         since, (deadline, reason, taker) = told or (None, (now, attempt.stopping, ""))

@@ -135,7 +135,7 @@ class Measures:
         for job in cluster.jobs.values():
             if job.resource_group == self.group and not job.is_over:
                 amount = amount_of(self._books, job.terms.unit, job.units, self.resource)
-                leaf = self._books.rows.path(job.leaf)
+                leaf = job.consumer
                 self._jobs[job.name] = _Job(leaf, job.submitted, amount, counts=False)
                 self._left[job.name] = job.waiting + job.running + len(job.delays or ())
                 self._want(leaf, self._left[job.name] * amount, now)
@@ -162,7 +162,7 @@ class Measures:
             self._above[path] = tuple(self.accounts[each] for each in _line(path))
         for name, known in self._jobs.items():
             job = cluster.jobs.get(name)
-            leaf = self._books.rows.path(job.leaf) if job is not None else known.leaf
+            leaf = job.consumer if job is not None else known.leaf
             if leaf != known.leaf:
                 self._move(cluster.now, said.JobMoved(name, leaf))
         for attempt in self._running:

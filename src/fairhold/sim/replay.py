@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from fairhold.errors import InputError
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import Held, JobSubmitted, MachineReported, TaskEnded, Woken
-from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.replanning import put_in_force
 from fairhold.sim.driver import Driver, Durations, Source
 from fairhold.sim.event_trace import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
 from fairhold.sim.play import rhythm_of
@@ -93,8 +94,8 @@ class Replay(Driver):
 
     def put(self, other: Replanned) -> None:
         """Another plan comes into force."""
-        books = open_cluster_books(other.plan, self.now, other.windows)
-        cluster = thaw(freeze(self.live.cluster), books, forgets=True, own=self.story.own, moved=dict(other.moved))
+        cluster = self.live.cluster
+        put_in_force(cluster, open_cluster_books(other.plan, self.now, other.windows), other.moved)
         is_closing = self.live.is_closing
         self.go_on(cluster)
         self.live.is_closing = is_closing

@@ -171,7 +171,7 @@ class Starvation:
     def _ask(self, name: str, known: _Job | None, job: JobRecord | None, leaves: dict[str, None]) -> None:
         """What a job holds and waits for now goes into the sums of its leaf."""
         is_there = job is not None and not job.is_over
-        path = self._cluster.books[self._group].rows.path(job.leaf) if is_there and job is not None else ""
+        path = job.consumer if is_there and job is not None else ""
         if known is not None and (not is_there or path != known.leaf):
             self._put(known, 0, None)
             leaves[known.leaf] = None

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.reclaims import Reclaim
 
 
-def consumer_of(job: JobRecord, cluster: Cluster) -> str:
-    """Path of the leaf that a job belongs to."""
-    return cluster.books[job.resource_group].rows.path(job.leaf)
-
-
-def finished_task(
-    attempt: Attempt, change: say.Ended, now: int, cluster: Cluster, reclaim: Reclaim | None = None
-) -> FinishedTask:
+def finished_task(attempt: Attempt, change: say.Ended, now: int, reclaim: Reclaim | None = None) -> FinishedTask:
     """An attempt that ended at `now`; reclaim: the notice that it was under."""
     job = attempt.job
     return FinishedTask(
@@ -33,7 +26,7 @@ def finished_task(
         task=attempt.index,
         number=attempt.number,
         attempt=attempt.name,
-        consumer=consumer_of(job, cluster),
+        consumer=job.consumer,
         user=job.terms.user,
         host=attempt.places[0][0],
         units=attempt.units,
@@ -109,7 +102,7 @@ def finished_job(
         summary["never_ready"] = {"job": dropped.needed, "state": dropped.ended}
     return FinishedJob(
         job=job.name,
-        consumer=consumer_of(job, cluster),
+        consumer=job.consumer,
         user=terms.user,
         name=spec.name if spec else "",
         state=change.state,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,15 +17,15 @@ from fairhold.orchestrator.events import (
     MachineSilent,
     Woken,
 )
-from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import JobOver, WakeAt
 from fairhold.orchestrator.jobs import check as check_terms
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.outbox import Outbox
+from fairhold.orchestrator.replanning import put_in_force
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
-from fairhold.runtime.live.archive import consumer_of, exit_code, finished_job, finished_task
+from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
@@ -267,7 +266,7 @@ class Core:
             elif isinstance(change, say.Ended):
                 attempt = self.cluster.ended[change.attempt]
                 reclaim = self.reclaims.of(change.attempt)
-                self.journal.put_task(finished_task(attempt, change, now, self.cluster, reclaim))
+                self.journal.put_task(finished_task(attempt, change, now, reclaim))
                 codes[attempt.job.name] = exit_code(change.then, change.code, change.signal)
             elif isinstance(change, say.JobEnded):
                 job, spec = self.cluster.ended_jobs[change.job], self.specs.of(change.job)
@@ -332,7 +331,7 @@ class Core:
 
     def _move(self, asked: JobChanged) -> None:
         record = self.orchestrator.jobs.get(asked.job)
-        before = consumer_of(record, self.cluster) if record else ""
+        before = record.consumer if record else ""
         if record:
             self.waiting.check_move(self, record, asked.consumer)
         self.feed(asked)
@@ -377,12 +376,8 @@ class Core:
         self, plan: Plan, said: PlanVersion, moved: Mapping[str, str], returns: tuple[Return, ...]
     ) -> int:
         now, version = said.at, said.version
-        gc.disable()  # nothing of the many objects that are made now can be garbage yet
-        try:
-            books = open_cluster_books(plan, now)
-            cluster = thaw(freeze(self.cluster), books, forgets=True, own=self.own, moved=moved)
-        finally:
-            gc.enable()
+        cluster = self.cluster
+        put_in_force(cluster, open_cluster_books(plan, now), moved)
         self.usage.end_span(now)
         kept = said._replace(until=returns[0].at if returns else 0)
         self.journal.note_entry([PLAN_APPLIED, version, moved, returns, windows_of(cluster)], now)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from fairhold.errors import InputError
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.replanning import put_in_force
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError
 from fairhold.runtime.live.closings import Closing, Return
@@ -198,7 +199,8 @@ def _replay_plan(  # noqa: PLR0917 - the fields of its entry, in their order
     plan = _plan_of(core, version)
     books = open_cluster_books(plan, at, {group: tuple(entries) for group, entries in force.items()})
     if core.version:
-        core.use(plan, thaw(freeze(core.cluster), books, forgets=True, own=core.own, moved=moved))
+        put_in_force(core.cluster, books, moved)
+        core.use(plan, core.cluster)
         core.usage.plan_changed(core.cluster, at)
     else:
         core.use(plan, Cluster(books, forgets=True, own=core.own))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.errors import Fault, InputError, printable
 from fairhold.orchestrator.changes import DONE
-from fairhold.runtime.live.archive import consumer_of
 
 if TYPE_CHECKING:
     from fairhold.model.spec import Spec
@@ -127,7 +126,7 @@ class Waiting:
 
     def check_move(self, core: Core, job: JobRecord, consumer: str) -> None:
         """As `check`, where what waits of a job would wait in another leaf."""
-        if consumer != consumer_of(job, core.cluster):
+        if consumer != job.consumer:
             self._check(core, _Waits((job.resource_group, consumer), waiting_of(job), 0))
 
     def move(self, job: JobRecord, before: str, after: str) -> None:
@@ -161,7 +160,7 @@ class Waiting:
         self._counted_at, self._version = core.now(), core.version
         self._all, self._of_leaf = 0, {}
         for job in core.orchestrator.jobs.values():
-            leaf = (job.resource_group, consumer_of(job, core.cluster))
+            leaf = (job.resource_group, job.consumer)
             self._all += waiting_of(job)
             self._add(leaf, waiting_of(job))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.runtime.live.archive import consumer_of
 from fairhold.runtime.live.views.tasks import live_state
 from fairhold.units import format_instant
 
@@ -21,7 +20,7 @@ def allocations_document(core: Core, consumer: str = "", host: str = "") -> Docu
     """
     above, rows = consumer.rstrip("/"), []
     for attempt in core.cluster.attempts.values():
-        path = consumer_of(attempt.job, core.cluster)
+        path = attempt.job.consumer
         if above and not f"{path}/".startswith(f"{above}/"):
             continue
         notice = attempt.told

@@ -148,7 +148,8 @@ def _running(core: Core, group: str) -> dict[int, int]:
     found: dict[int, int] = {}
     for attempt in core.cluster.attempts.values():
         if attempt.job.resource_group == group:
-            found[attempt.job.leaf] = found.get(attempt.job.leaf, 0) + 1
+            leaf = core.cluster.leaf_of(attempt.job)
+            found[leaf] = found.get(leaf, 0) + 1
     return found
 
 

@@ -55,13 +55,14 @@ def job_explanation(core: Core, name: str) -> Document | None:
     if job.resource_group == POOLED:
         return document | job_in_pools(core, job) | {"reclaims": [*_reclaims(core, name), *_now(core, job)]}
     look = prospect(core, job.resource_group)
-    bounds = list(_bounds(look, job.leaf))
+    leaf = look.leaf_of(job)
+    bounds = list(_bounds(look, leaf))
     return document | {
-        "leaf": _leaf(look, job.leaf),
+        "leaf": _leaf(look, leaf),
         "bound": bounds[-1]["bound"] if bounds else None,
         "bounds": bounds,
-        "holders": [_holder(look, leaf) for leaf in look.holders(job.leaf, MOST_HOLDERS)],
-        "notices": [_notice(look, each) for each in look.coming_to(job.leaf)],
+        "holders": [_holder(look, other) for other in look.holders(leaf, MOST_HOLDERS)],
+        "notices": [_notice(look, each) for each in look.coming_to(leaf)],
         "request": None,
         "reclaims": [*_reclaims(core, name), *_now(core, job)],
     }

@@ -13,7 +13,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.jobs import state_of as end_of
 from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import Filter
-from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
+from fairhold.runtime.live.archive import asked_unit, counts, sited
 from fairhold.runtime.live.finished_overlay import jobs_over
 from fairhold.runtime.live.views.waiting import reason_of, reason_without_cycle, why_never_ready
 from fairhold.units import SECOND, format_instant
@@ -131,19 +131,19 @@ def _newest(core: Core, below: int) -> Iterator[JobRecord]:
     return dropwhile(lambda job: int(job.name) >= below, rest) if below else rest
 
 
-def _leaves(core: Core, consumer: str) -> dict[str, set[int]]:
-    """Resource group → rows of a consumer and of all below it."""
+def _leaves(core: Core, consumer: str) -> dict[str, set[str]]:
+    """Resource group → paths of a consumer and of all below it."""
     above = consumer.rstrip("/")
     return {
-        group: {row for path, row in books.rows.by_path.items() if f"{path}/".startswith(f"{above}/")}
+        group: {path for path in books.rows.paths if f"{path}/".startswith(f"{above}/")}
         for group, books in core.orchestrator.books.items()
     }
 
 
-def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, set[int]]) -> bool:
+def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, set[str]]) -> bool:
     if job.is_over:
         return False
-    if leaves and job.leaf not in leaves[job.resource_group]:
+    if leaves and job.consumer not in leaves[job.resource_group]:
         return False
     if wanted.user and job.terms.user != wanted.user:
         return False
@@ -161,11 +161,11 @@ def _reason(core: Core, job: JobRecord) -> Reason | None:
 
 def _live(core: Core, job: JobRecord, reason: Reason | None, *, is_whole: bool) -> Document:
     terms, spec = job.terms, core.specs.of(job.name)
-    longest = core.orchestrator.books[job.resource_group].rows.controls.max_run_time[job.leaf]
+    longest = core.orchestrator.books[job.resource_group].rows.controls.max_run_time[core.cluster.leaf_of(job)]
     return {
         "job": job.name,
         "name": spec.name if spec else "",
-        "consumer": consumer_of(job, core.cluster),
+        "consumer": job.consumer,
         "resource_group": job.resource_group,
         "user": terms.user,
         "state": state_of(job),

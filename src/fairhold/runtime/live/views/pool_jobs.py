@@ -26,7 +26,7 @@ def job_in_pools(core: Core, job: JobRecord) -> Document:
 
     A cycle bounds units of vectors by no quota of a leaf: `request` says level by level what keeps more from it.
     """
-    leaf = core.cluster.books[POOLED].rows.path(job.leaf)
+    leaf = job.consumer
     requests = (each for told in told_of_leaf(core, leaf) for each in told["requests"])
     return {
         "leaf": None,
@@ -46,7 +46,7 @@ def what_would_help(core: Core, name: str) -> Callable[[Document], Document]:
     job = core.cluster.jobs.get(name)
     if job is None or job.resource_group != POOLED or not job.startable:
         return lambda told: told
-    plan, state, leaf = core.plan, state_today(core), core.cluster.books[POOLED].rows.path(job.leaf)
+    plan, state, leaf = core.plan, state_today(core), job.consumer
 
     def look(told: Document) -> Document:
         requests = (each for mine in explain_pools(plan, state, leaf, request=name) for each in mine["requests"])
@@ -61,13 +61,13 @@ def what_would_help(core: Core, name: str) -> Callable[[Document], Document]:
 
 def _holders(core: Core, job: JobRecord) -> Iterator[Document]:
     """Other leaves with units on hosts of the groups that the job's leaf shares, the largest first."""
-    plan, rows = core.plan, core.cluster.books[POOLED].rows
-    groups = groups_of_members(plan)[plan.tree.first_level[job.leaf]]
+    plan = core.plan
+    groups = groups_of_members(plan)[plan.tree.first_level[plan.tree.rows[job.consumer]]]
     hosts = {host.name for name in groups for host in plan.resource_groups[name].hosts}
     found: dict[str, list[Attempt]] = {}
     for attempt in _attempts(core):
-        if attempt.places[0][0] in hosts and attempt.job.leaf != job.leaf:
-            found.setdefault(rows.path(attempt.job.leaf), []).append(attempt)
+        if attempt.places[0][0] in hosts and attempt.job.consumer != job.consumer:
+            found.setdefault(attempt.job.consumer, []).append(attempt)
     for path in sorted(found, key=lambda path: (-len(found[path]), path))[:MOST_HOLDERS]:
         deadlines = [each.notice.deadline for each in found[path] if each.notice is not None]
         yield {
@@ -81,11 +81,10 @@ def _holders(core: Core, job: JobRecord) -> Iterator[Document]:
 
 def _coming(core: Core, leaf: str) -> Iterator[Document]:
     """Units under notice that are on their way to a leaf, the earliest deadline first."""
-    rows = core.cluster.books[POOLED].rows
     told = [(each.notice, each) for each in _attempts(core) if each.notice is not None and each.notice.taker == leaf]
     for notice, attempt in sorted(told, key=lambda pair: (pair[0].deadline, pair[1].name)):
         yield {
-            "consumer": rows.path(attempt.job.leaf),
+            "consumer": attempt.job.consumer,
             "attempt": attempt.name,
             "units": 1,
             "for": leaf,

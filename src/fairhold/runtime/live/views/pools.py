@@ -39,7 +39,7 @@ _CYCLE, _QUEUES, _PRESENCE, _AMOUNTS = "cycle", "queues", "presence", "amounts"
 def _kept(core: Core) -> dict[str, Any]:
     """What was found out of the state at hand: once, however many look at it."""
     cluster = core.cluster
-    state = (id(cluster), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    state = (id(core.orchestrator), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})
@@ -94,7 +94,7 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
         units = "1 unit is" if len(coming) == 1 else f"{len(coming)} units are"
         text = f"{units} given back for it, by {format_instant(by)}"
         return "reclaiming", text, {"units": len(coming), "deadline": by, "given": True}
-    leaf = core.cluster.books[POOLED].rows.path(job.leaf)
+    leaf = job.consumer
     for told in told_of_leaf(core, leaf):
         for request in told["requests"]:
             if request["request"] == job.name and request["waits"] is not None:
@@ -184,7 +184,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
     def is_below(other: str) -> bool:
         return f"{other}/".startswith(f"{path}/")
 
-    mine = [each for each in attempts if is_below(rows.path(each.job.leaf))]
+    mine = [each for each in attempts if is_below(each.job.consumer)]
     demand = sum(books.demand[leaf] for leaf in rows.leaves if is_below(rows.path(leaf)))
     told = [each.notice for each in attempts if each.notice is not None]
     return {
@@ -198,7 +198,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
         "demand": demand,
         "allocated": len(mine),
         "borrowed": sum(_is_borrowed(books, each, beyond, row) for each in mine),
-        "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(rows.path(each.job.leaf))),
+        "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(each.job.consumer)),
         "reclaiming": sum(each.notice is not None for each in mine),
         "coming": sum(is_below(notice.taker) for notice in told if notice.taker),
         "running": len(mine),
@@ -211,7 +211,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
 
 def _is_borrowed(books: Books, attempt: Attempt, beyond: set[int], row: int) -> bool:
     """Whether a consumer borrows some of a unit, or its leaf holds it beyond what it deserves as a queue."""
-    if shares_queues(books, attempt.job.leaf):
+    if shares_queues(books, attempt.job.consumer):
         return attempt.name in beyond
     return any(borrower == row for borrower, _ in borrowed_parts(books, attempt))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain import Control
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.views.presence import Document
 
@@ -54,6 +55,10 @@ class Prospect:
         """Whether the notices of the next cycle are not given."""
         return self._cluster.paused.get(self.group, (False, False))[1]
 
+    def leaf_of(self, job: JobRecord) -> int:
+        """Row of a job's leaf."""
+        return self.books.rows.by_path[job.consumer]
+
     def line(self, leaf: int) -> LineUp:
         """Who waits in a leaf."""
         found = self._lines.get(leaf)
@@ -67,7 +72,7 @@ class Prospect:
         notices, attempt_of = self.books.notices, self._cluster.attempt_of[self.group]
         found = [
             Coming(
-                attempt_of[allocation].job.leaf,
+                self.leaf_of(attempt_of[allocation].job),
                 notices.taker[row],
                 notices.units[row],
                 notices.deadline[row],
@@ -173,7 +178,7 @@ _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Prospect]]] = WeakKeyDi
 def prospect(core: Core, group: str) -> Prospect:
     """The prospect of a group; made once for a state, however many look at it."""
     cluster = core.cluster
-    state = (id(cluster), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    state = (id(core.orchestrator), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})

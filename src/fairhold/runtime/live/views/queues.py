@@ -114,7 +114,7 @@ def beyond_deserved(core: Core, attempts: Iterable[Attempt]) -> set[int]:
     deserved = {path: [*amounts] for path, amounts in deserved_now(core.plan, _now(core)).items()}
     found: set[int] = set()
     for attempt in sorted(attempts, key=lambda each: each.name):
-        left, unit = deserved.get(books.rows.path(attempt.job.leaf)), vectors.unit(attempt.job.terms.unit)
+        left, unit = deserved.get(attempt.job.consumer), vectors.unit(attempt.job.terms.unit)
         if left is None or unit is None:
             continue
         if any(need > has for need, has in zip(unit, left, strict=True) if need):

@@ -26,8 +26,8 @@ def site_in_words(look: Prospect, job: JobRecord, request: int) -> tuple[str, di
         return None
     hosts = hosts_for(look.books, siting)
     if not _never_counts(look, job, request):
-        draft = look.result.draft
-        if draft.quota[job.leaf] - draft.held[job.leaf] < job.units or look.comes_to(job.leaf, hosts):
+        draft, leaf = look.result.draft, look.leaf_of(job)
+        if draft.quota[leaf] - draft.held[leaf] < job.units or look.comes_to(leaf, hosts):
             return None
     free = [look.left[host] for host in hosts]
     facts: dict[str, object] = {"need": [*siting.need], "avoid": [*siting.avoid], "place": siting.place or None}
@@ -43,5 +43,5 @@ def site_in_words(look: Prospect, job: JobRecord, request: int) -> tuple[str, di
 def _never_counts(look: Prospect, job: JobRecord, request: int) -> bool:
     """Whether the hosts that will do could take no further task of a job, were they given back by others."""
     requests = look.books.requests
-    beyond = look.result.snapshot.unplaceable.get(job.leaf, {}).get(request, 0)
+    beyond = look.result.snapshot.unplaceable.get(look.leaf_of(job), {}).get(request, 0)
     return requests.count[request] - requests.held[request] - beyond < job.units

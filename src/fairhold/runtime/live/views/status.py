@@ -63,8 +63,7 @@ def _waiting(core: Core) -> Document:
     oldest = min(jobs, key=lambda job: (job.submitted, int(job.name)), default=None)
     told = None
     if oldest is not None:
-        consumer = core.cluster.books[oldest.resource_group].rows.path(oldest.leaf)
-        told = {"job": oldest.name, "consumer": consumer, "submitted": format_instant(oldest.submitted)}
+        told = {"job": oldest.name, "consumer": oldest.consumer, "submitted": format_instant(oldest.submitted)}
     return {"tasks": sum(job.startable for job in jobs), "jobs": len(jobs), "oldest": told}
 
 

@@ -17,7 +17,6 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.ledger.books import Books
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.views.prospect import Prospect
@@ -121,7 +120,7 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
     bound = _budget(look, job) or _user_limit(look, job) or _site(look, job, request)
     if bound is not None:
         return bound
-    before = look.line(job.leaf).before(request)
+    before = look.line(look.leaf_of(job)).before(request)
     cause = _leaf_waits(look, job)
     if before:
         text = f"{count(before, 'task')} of its leaf {'is' if before == 1 else 'are'} served before it; {cause.text}"
@@ -131,10 +130,10 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
 
 def _budget(look: Prospect, job: JobRecord) -> Reason | None:
     """The budget on the way up that is used up and lets nothing start (R-BUDGET-2)."""
-    rows, spending = look.books.rows, look.books.spending
-    if spending is None or not rows.controls.waits[job.leaf]:
+    rows, spending, row = look.books.rows, look.books.spending, look.leaf_of(job)
+    if spending is None or not rows.controls.waits[row]:
         return None
-    row, budgets = job.leaf, rows.controls.budgets
+    budgets = rows.controls.budgets
     while row not in rows.spent or row not in budgets or budgets[row].then != "wait":
         row = rows.tree.parent[row]
     path, budget = rows.path(row), budgets[row]
@@ -146,9 +145,9 @@ def _budget(look: Prospect, job: JobRecord) -> Reason | None:
 
 def _user_limit(look: Prospect, job: JobRecord) -> Reason | None:
     """The user of a job holds as much of its leaf as one may, or nearly (R-USER-1)."""
-    books, user = look.books, job.terms.user
-    most, path = books.rows.controls.user_limit[job.leaf], books.rows.path(job.leaf)
-    held = books.requests.used_by.get((job.leaf, books.requests.user_of.get(user, NO_USER)), 0)
+    books, user, leaf = look.books, job.terms.user, look.leaf_of(job)
+    most, path = books.rows.controls.user_limit[leaf], job.consumer
+    held = books.requests.used_by.get((leaf, books.requests.user_of.get(user, NO_USER)), 0)
     if not user or held + job.units <= most:
         return None
     text = f"{user} holds {count(held, 'slot')} in {path}, and one user may hold {most}"
@@ -163,19 +162,19 @@ def _site(look: Prospect, job: JobRecord, request: int) -> Reason | None:
 
 def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
     """Why the leaf of a job gets no unit, or not enough of them for it, from the next cycle."""
-    books, units = look.books, job.units
+    leaf, units = look.leaf_of(job), job.units
     slots, idle = look.result.snapshot.slots, look.result.draft.idle
     if units > 1 and units > slots:
         text = f"each of its tasks needs {units} slots at once, and {look.group} has {slots} now"
         return Reason("gang", text, {"needs": units, "slots": slots})
-    found = _held_for(look, job) or _limit(look, job) or _reclaiming(look, job.leaf) or _control(look, job.leaf)
+    found = _held_for(look, job) or _limit(look, job) or _reclaiming(look, leaf) or _control(look, leaf)
     if found is not None:
         return found
-    room = max(0, look.result.draft.quota[job.leaf] - look.result.draft.held[job.leaf])
+    room = max(0, look.result.draft.quota[leaf] - look.result.draft.held[leaf])
     if units > 1 and (0 < idle < units or 0 < room < units):
         text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf can have {room} more"
         return Reason("gang", text, {"needs": units, "idle": idle, "room": room})
-    return _quota(look, books, job)
+    return _quota(look, job)
 
 
 def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
@@ -187,12 +186,12 @@ def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
             by = "" if hold.until is None else f", and it can start by {format_instant(hold.until)}"
             text = f"it has waited long: {hold.units} of the {units} slots that a task of it needs are held for it{by}"
             return Reason("gang", text, {"needs": units, "held": hold.units, "by": hold.until})
-    counts = snapshot.most[job.leaf] if snapshot.rows.is_fixed else snapshot.usable[job.leaf]
-    quota, held = draft.quota[job.leaf], draft.held[job.leaf]
-    if gangs and quota - held < units and counts < snapshot.counted[job.leaf]:
-        path = snapshot.rows.path(job.leaf)
+    leaf = look.leaf_of(job)
+    counts = snapshot.most[leaf] if snapshot.rows.is_fixed else snapshot.usable[leaf]
+    quota, held = draft.quota[leaf], draft.held[leaf]
+    if gangs and quota - held < units and counts < snapshot.counted[leaf]:
         beside = f" in addition to the {held} that it holds" if held else ""
-        text = f"each of its tasks needs {units} slots at once, more than {path} could have now{beside}: "
+        text = f"each of its tasks needs {units} slots at once, more than {job.consumer} could have now{beside}: "
         facts = {"needs": units, "quota": quota, "room": max(0, quota - held)}
         return Reason("gang", f"{text}it is not counted as demand", facts)
     return None
@@ -227,7 +226,7 @@ def _control(look: Prospect, leaf: int) -> Reason | None:
 def _limit(look: Prospect, job: JobRecord) -> Reason | None:
     """The lowest consumer on the way up whose limit a task of the job would break."""
     rows, held = look.books.rows, look.result.draft.held
-    row = job.leaf
+    row = look.leaf_of(job)
     while row > 0:
         limit = rows.plan.limit[row]
         if held[row] + job.units > limit:
@@ -238,17 +237,17 @@ def _limit(look: Prospect, job: JobRecord) -> Reason | None:
     return None
 
 
-def _quota(look: Prospect, books: Books, job: JobRecord) -> Reason:
-    rows, draft = books.rows, look.result.draft
-    quota, held, path = draft.quota[job.leaf], draft.held[job.leaf], rows.path(job.leaf)
-    others = [rows.path(leaf) for leaf in look.holders(job.leaf, MOST_NAMES)]
+def _quota(look: Prospect, job: JobRecord) -> Reason:
+    books, draft, leaf, path = look.books, look.result.draft, look.leaf_of(job), job.consumer
+    quota, held = draft.quota[leaf], draft.held[leaf]
+    others = [books.rows.path(row) for row in look.holders(leaf, MOST_NAMES)]
     if held >= quota:
-        text = f"{path} holds {_count(look, job.leaf)}, its quota is {quota}"
+        text = f"{path} holds {_count(look, leaf)}, its quota is {quota}"
     else:
-        text = f"{path} holds {_count(look, job.leaf)} of its quota of {quota}, and "
+        text = f"{path} holds {_count(look, leaf)} of its quota of {quota}, and "
         text += f"{_slots(draft.idle)} kept for reserves" if draft.idle else "no slot can be reclaimed"
     if others:
-        text += f"; the others are with {_names(others, look.holding - (books.held[job.leaf] > 0))}"
+        text += f"; the others are with {_names(others, look.holding - (books.held[leaf] > 0))}"
     return Reason("quota", text, {"consumer": path, "quota": quota, "held": held, "holders": others})
 
 
@@ -273,7 +272,8 @@ def place_of(core: Core, job: JobRecord) -> int | None:
     request = None if job.is_cancelled or not job.startable else _first_request(job)
     if request is None or job.resource_group == POOLED:
         return None
-    return prospect(core, job.resource_group).line(job.leaf).before(request)
+    look = prospect(core, job.resource_group)
+    return look.line(look.leaf_of(job)).before(request)
 
 
 def _slots(count: int) -> str:

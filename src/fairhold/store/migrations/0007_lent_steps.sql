@@ -1,2 +1,0 @@
--- The seventh format: spans of usage in the log tell what is lent step by step, also by branches and by nobody (`/`). Those
--- that are there already are read as they are.
