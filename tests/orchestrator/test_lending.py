@@ -13,7 +13,7 @@ from fairhold.ledger.layout import lay_tree
 from fairhold.model.state import State
 from fairhold.model.tree import ConsumerTree
 from fairhold.orchestrator.lending import Lenders, lending
-from fairhold.orchestrator.spans import apportion
+from fairhold.orchestrator.spans import LENT, Key, apportion, span_of
 from tests.runtime.support import plan_document, read_document
 
 if TYPE_CHECKING:
@@ -142,3 +142,13 @@ def test_all_that_leaves_borrow_is_lent_by_somebody(
         for row, units in found.used.items():
             below = sum(owned[child] for child in tree.children[row])
             assert units <= (there if row == 0 else owned[row]) - below
+
+
+def test_what_earlier_spans_say_of_lenders_is_read() -> None:
+    """They have what is lent together and the room of every leaf, whenever it was another: 3 by 4 and 2, then 1."""
+    lots = [[0, 3, [[0, 4], [1, 2]]], [10, 1, []], [30, 0, [[1, 0]]]]
+    span = span_of([1000, 1040, [], [], [["compute", ["/A", "/B"], lots]], {"/A": 40, "/B": 10}])
+    a, b = (Key(path, "", "", LENT, "") for path in ("/A", "/B"))
+    assert span.totals() == {a: 40, b: 10}
+    assert span.totals(1005, 1012) == {a: 12, b: 5}
+    assert span_of(span.document()) == span

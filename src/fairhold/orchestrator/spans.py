@@ -108,7 +108,7 @@ class Span(NamedTuple):
 
 
 def span_of(document: Sequence[Any]) -> Span:
-    """The reverse of `Span.document`. Spans up to format 5, and early ones of format 6, record otherwise what was lent."""
+    """The reverse of `Span.document`. Earlier spans, the first ones of format 6 too, record otherwise what was lent."""
     begin, end, steps, lost, *before = document
     found = {_key(key): [(first + begin, last + begin, rate) for first, last, rate in each] for *key, each in steps}
     for _, leaves, lots in before[0] if before else ():
