@@ -12,7 +12,7 @@ _ROOM = 100
 """Characters of a line."""
 _MEANINGS = {
     "need": "demand within the limit, at least the reserve",
-    "owned": "guaranteed by the plan, as far as it is there now",
+    "owned": "guaranteed by the plan",
     "reserve": "owned and never lent",
     "sure of": "comes before all that is divided",
     "share_ratio": "weight among siblings",

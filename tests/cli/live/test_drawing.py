@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from fairhold.cli.legend import legend
 from fairhold.cli.live.drawing import plain, screen
 from fairhold.cli.live.endings import how_ended
 from fairhold.cli.live.names import meant
@@ -30,6 +33,17 @@ def test_a_long_tree_is_scrolled_to_its_end_and_no_further() -> None:
     end, _ = screen(cluster(), "", 80, 12, 1000)
     assert end.plain.split("\n")[-2].split()[0] == "Desk19"
     assert "the service is away" in screen(cluster(), "the service is away", 80, 40)[0].plain
+
+
+def test_owned_means_the_slots_there_are_here_and_what_the_plan_says_in_tables_of_files() -> None:
+    assert "\nowned: guaranteed by the plan; hybrid, share_ratio: of the slots there are now\n" in plain(cluster(), 100)
+    assert legend(["owned"]) == "owned: guaranteed by the plan"
+
+
+def test_the_reference_shows_the_legend_that_is_printed() -> None:
+    page = Path(__file__).parents[3] / "docs/reference/service-commands.md"
+    printed = plain(cluster(), 100).rpartition("\n\n")[2]
+    assert f"\n\n{printed}\n```\n" in page.read_text()
 
 
 def amounts(owned: Document, allocated: Document, **others: Document) -> Document:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fairhold.cli.live.tree import Tree
     from fairhold.client.exchange import Document
 
+_MEANINGS = {"owned": "guaranteed by the plan; hybrid, share_ratio: of the slots there are now"}
+"""What columns mean here, where tables of files mean something else."""
 _FOOT = 2
 """Lines of a screen below the trees."""
 
@@ -34,7 +36,7 @@ def plain(document: Document, room: int) -> str:
             lines.append(f"{tree.text(line)}  {bar}")
         texts.append("\n".join(line.rstrip() for line in lines))
     signs = [f"{mark.plain if ascii_only else mark.sign} {mark.what}" for mark in MARKS]
-    below = [_wrapped(signs, room), legend((column for column in COLUMNS if column in shown), room)]
+    below = [_wrapped(signs, room), legend((column for column in COLUMNS if column in shown), room, _MEANINGS)]
     text = "\n\n".join([*texts, "\n".join(filter(None, below))])
     return text.replace("·", "-").replace("…", "~") if ascii_only else text
 
