@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cli.words import document_in_words, in_words
+from fairhold.cli.words import as_document, document_in_words, in_words
 from fairhold.cycle.explain import Bound, explain, one_more
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
@@ -24,6 +24,7 @@ from fairhold.units import SECOND
 from tests.live.play import Play
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from fairhold.cycle.explain import Explanation
@@ -52,7 +53,9 @@ def text_of(
     )
 
 
-def told(policy: str, needs: str, settings: dict[str, Any] | None = None, **of: Any) -> Explanation:
+def told(
+    policy: str, needs: str, settings: dict[str, Any] | None = None, down: Sequence[str] = (), **of: Any
+) -> Explanation:
     """/A wants 4 slots on hosts with a label, and /B, which wants 14, holds 13 of 14."""
     plan, _ = parse_plan(text_of(policy, settings=settings, **of), "plan")
     requests = [
@@ -64,6 +67,7 @@ def told(policy: str, needs: str, settings: dict[str, Any] | None = None, **of: 
         for host, units in HELD.items()
     ]
     document = {"fairhold_state": 1, "now": "2026-03-30T18:00:00Z", "requests": requests, "allocations": held}
+    document |= {"hosts_down": [*down]}
     state = parse_state(json.dumps(document), plan, "state")
     return explain(plan, run(open_books(plan, state)["g"], state.now), "/A")
 
@@ -98,7 +102,20 @@ def test_what_no_host_has_is_the_bound(policy: str) -> None:
     assert bounds["/A"] is Bound.SITE
     text = in_words(found)
     assert "needs hosts that have no more slots [R-SITE-2]" in text
-    assert "/A wants 4 slots more than hosts with zone=c could ever run [site.never, R-SITE-2]" in text
+    assert (
+        "/A wants 4 slots for which there is no room on hosts with zone=c, as far as they are up [site.never," in text
+    )
+
+
+def test_hosts_that_would_do_and_are_not_up_are_named() -> None:
+    """R-SITE-2, R-UP-1: without b1 there is no room for what needs a GPU; b1 could run it."""
+    found = told("hybrid", "gpu", down=["b1"])
+    assert [(each.name, each.away) for each in found.controls if each.consumer == "/A"] == [("site.never", ("b1",))]
+    where = "no room on hosts with gpu, as far as they are up; b1 would do, but is not up [site.never, R-SITE-2]"
+    assert f"/A wants 4 slots for which there is {where}" in in_words(found)
+    (control,) = as_document(found)["controls"]
+    assert control["away"] == ["b1"]
+    assert told("hybrid", "zone=c", down=["b1"]).controls[0].away == ()
 
 
 def test_labels_and_a_user_limit_are_told_apart() -> None:

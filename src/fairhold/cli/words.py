@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cli.legend import legend
 from fairhold.cli.pool_requests import OF_HOST, how_searched, told
 from fairhold.cli.table import table
+from fairhold.model.presence import hosts_in_words
 from fairhold.runtime.explaining import Document, as_document, fraction, sentence
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ _CONTROL = {
     "budget.borrow_only": "the budget of {} is used up: until {until} it only gets what others leave",
     "budget.lowest_rank": "the budget of {} is used up: until {until} it comes last among its siblings",
     "user_limit": "{} wants {} beyond the user limit",
-    "site.never": "{} wants {} more than {hosts} could ever run",
+    "site.never": "{} wants {} for which there is no room on {hosts}, as far as they are up{away}",
     "site.now": "{} has a deficit of {} that cannot be reclaimed on {hosts}",
     "min_runtime": "{} keeps {}{where} that have not run long enough, the first until {until}",
     "gang": "{0} waits for {1} in gangs that are larger than its quota can be; they are not counted",
@@ -192,9 +193,16 @@ def _control(control: Document) -> str:
         until=until,
         are="is" if units == 1 else "are",
         hosts=control.get("hosts", ""),
+        away=_away(control["away"]) if "away" in control else "",
         where=f" on {control['hosts']}" if control.get("hosts") else "",
     )
     return f"{told} [{control['control']}, {control['rule']}]"
+
+
+def _away(hosts: list[str]) -> str:
+    """Hosts that would do and are not up."""
+    are = "is" if len(hosts) == 1 else "are"
+    return f"; {hosts_in_words(hosts)} would do, but {are} not up"
 
 
 def _count(units: int, what: str) -> str:

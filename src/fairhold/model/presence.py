@@ -77,13 +77,13 @@ def presence_in_words(told: Document | None, clock: Callable[[str], object] = st
         is_one, state = len(row["hosts"]) == 1, row["state"]
         since = f" since {clock(row['since'])}" if row["since"] else ""
         if state == UNSEEN:
-            texts.append(f"{_named(row['hosts'])} {'was' if is_one else 'were'} never seen")
+            texts.append(f"{hosts_in_words(row['hosts'])} {'was' if is_one else 'were'} never seen")
         else:
-            texts.append(f"{_named(row['hosts'])} {'is' if is_one else 'are'} {state}{since}")
+            texts.append(f"{hosts_in_words(row['hosts'])} {'is' if is_one else 'are'} {state}{since}")
     return "; ".join(texts)
 
 
-def _named(hosts: Iterable[str]) -> str:
+def hosts_in_words(hosts: Iterable[str]) -> str:
     """Names folded into ranges; of very many the first."""
     told = fold(hosts)
     more = len(told) - MOST_NAMED

@@ -139,7 +139,9 @@ def _control_document(control: Control) -> Document:
         "consumer": control.consumer,
         "units": control.units,
         "until": format_instant(control.until) if control.until else None,
-    } | ({"hosts": control.hosts} if control.hosts else {})
+        **({"hosts": control.hosts} if control.hosts else {}),
+        **({"away": [*control.away]} if control.away else {}),
+    }
 
 
 def _level_document(level: Level) -> Document:

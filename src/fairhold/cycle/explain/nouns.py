@@ -208,6 +208,7 @@ class Control:
     units    : that are left where they are
     until    : instant from which the control binds no more for the first of them, 0 = not known
     hosts    : the hosts that the units would have to be on, in words; empty where it is not about hosts
+    away     : names of such hosts that are not up, or closed, and would have room
     """
 
     name: str
@@ -215,6 +216,7 @@ class Control:
     units: int
     until: int = 0
     hosts: str = ""
+    away: tuple[str, ...] = ()
 
 
 RULE_OF_CONTROL = {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
 
-ALL = "all hosts together"
+ALL = "all hosts"
 
 
 def sites_of(result: CycleResult, row: int) -> Iterator[Control]:
@@ -23,11 +23,15 @@ def sites_of(result: CycleResult, row: int) -> Iterator[Control]:
     start = rows.position[row]
     for leaf in rows.tree.path[start : start + rows.size[row]]:
         units: dict[str, int] = {}
+        kinds: dict[tuple[str, int], int] = {}
         for request, beyond in result.snapshot.unplaceable.get(leaf, {}).items():
             where = _hosts_of(books, request)
             units[where] = units.get(where, 0) + beyond
+            kinds.setdefault((where, books.requests.minimum[request]), request)
         for where, beyond in units.items():
-            yield Control("site.never", rows.path(leaf), beyond, hosts=where)
+            alike = (request for (hosts, _), request in kinds.items() if hosts == where)
+            away = dict.fromkeys(name for request in alike for name in _away(books, request))
+            yield Control("site.never", rows.path(leaf), beyond, hosts=where, away=tuple(away))
 
 
 def hosts_waited_for(books: Books, leaf: int) -> str:
@@ -46,6 +50,23 @@ def hosts_bound_to(books: Books, leaf: int) -> set[int]:
 
 def _waiting(books: Books, leaf: int) -> list[int]:
     return [row for queue in books.requests.lines.of.get(leaf, {}).values() for row in queue]
+
+
+def _away(books: Books, request: int) -> list[str]:
+    """Hosts that are not up, or closed, and that would do for a request.
+
+    For a request whose units all stand on one host, those that have slots for its minimum.
+    """
+    hosts, siting = books.hosts, books.requests.siting.get(request, ANYWHERE)
+    least = books.requests.minimum[request] if is_on_one(books, request) else 1
+    planned = {host.name: host.slots for host in books.rows.group.hosts}
+    return [
+        name
+        for name, at in hosts.row_of.items()
+        if (not hosts.up[at] or at in hosts.closed)
+        and planned.get(name, 0) >= least
+        and siting.fits(hosts.labels.get(at, frozenset()))
+    ]
 
 
 def _hosts_of(books: Books, request: int) -> str:
