@@ -9,7 +9,6 @@ import pytest
 
 from fairhold.cli.live import machines
 from fairhold.cli.live.explaining import job_in_words
-from fairhold.cli.pool_requests import of_jobs
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import MachineClosed, MachineGone, MachineSilent
@@ -225,7 +224,7 @@ def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
     (told,) = found["explanations"]
     assert f"of job {job} wait" in told["sentence"]
     assert told["requests"][0]["request"] == job
-    assert f"Job {job} of /C" in pools_in_words(of_jobs(told))
+    assert f"Job {job} of /C" in pools_in_words(told, "job")
 
 
 def test_a_user_limit_is_the_reason_by_name(tmp_path: Path) -> None:

@@ -211,7 +211,9 @@ def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys
     }
     print_explanation(*files, "/B", "main", as_json=False)
     text = capsys.readouterr().out
-    assert text.startswith("/B in main: holds 4, wants 20; 16 units of b wait: a share limit is reached [R-LIMIT-1].\n")
+    assert text.startswith(
+        "/B in main: holds 4, wants 20; 16 units of request b wait: a share limit is reached [R-LIMIT-1].\n"
+    )
     assert "Borrows of /A (4) [R-LEND-5]" in text
     assert (
         "  4 on h1 in the public pool (4 on what /A owns), new; gives it back within 0s, the reclaim_grace of /B"
@@ -245,7 +247,7 @@ def test_requests_that_wait_alike_are_told_once_and_one_alone_by_its_name(
     named = "Requests r02, r03, r04, r05, r06, r07 and 22 more of /A: 42 units of cpu 2; holds 0, 42 wait.\n"
     assert named in text
     assert text.count(" of /A: ") == 4  # of the others one has what it wants, one half of it, and one fits no host
-    assert "  r02 would have more, with one of:\n" in text
+    assert "  request r02 would have more, with one of:\n" in text
     print_explanation(plan, state, "r29", "", as_json=False)
     alone = capsys.readouterr().out
     assert alone.startswith("Request r29 of /A: 2 units of cpu 2; holds 0, 2 wait.\n")

@@ -50,8 +50,8 @@ def test_it_is_off_unless_it_is_switched_on_and_explain_says_what_it_would_do() 
 
 def test_explain_says_who_moves_and_for_whom() -> None:
     found = cluster(consolidation=True)
-    assert "moves by 2026-01-05T09:00:10Z to make room for large of /B [R-CONTEST-6]" in words(found, "/A")
-    assert "1 unit of large waits" not in words(found, "/B")
+    assert "moves by 2026-01-05T09:00:10Z to make room for request large of /B [R-CONTEST-6]" in words(found, "/A")
+    assert "of request large waits" not in words(found, "/B")
 
 
 def test_what_is_not_preemptible_young_or_without_a_place_stays() -> None:

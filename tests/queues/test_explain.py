@@ -210,7 +210,7 @@ def test_a_limit_and_what_is_deserved_for_good_name_the_queue() -> None:
     assert (found["reason"], found["bound"]["deserved"], found["bound"]["used"]) == ("beyond deserved", 2, 2)
     assert helps(fixed, "/A") == {"deserved": 3, "preemptible": True}
     usual = Cluster([8], {"/A": {"deserved": {"gpu": 2}}}).ask("x", "/A", 5, priority=100)  # by its priority
-    assert "preemptible true instead of false for x" in words(usual, "/A")
+    assert "preemptible true instead of false for request x" in words(usual, "/A")
 
 
 def test_a_queue_that_deserves_all_is_named_as_a_cause_without_a_number() -> None:

@@ -87,8 +87,8 @@ def test_r_serve_3_the_other_is_told_why_it_waits_a_moment_longer() -> None:
     assert (waiting["reason"], waiting["rule"]) == ("granted now", "R-SERVE-3")
     text = pools_in_words(as_document(told))
     assert (
-        "by quotas it keeps 1 unit for now: b of /A/a was granted just now on what was held for it, and gives nothing "
-        "before 2026-01-05T09:00:31Z [R-SERVE-3]"
+        "by quotas it keeps 1 unit for now: request b of /A/a was granted just now on what was held for it, and gives "
+        "nothing before 2026-01-05T09:00:31Z [R-SERVE-3]"
     ) in text
 
 

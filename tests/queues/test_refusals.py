@@ -99,7 +99,7 @@ def test_what_has_not_run_long_enough_says_how_long_it_ran_and_has_to() -> None:
     cluster.ask("x", "/B", 2, on={"h0": 2}).ask("y", "/A", 1)
     (one,) = sides(cluster, "/A")["/B"]["fair_share"]["refused"]
     assert (one["test"], one["ran"], one["runtime"]) == ("young", "1h", "1h1m")
-    said = "it keeps 2: x of /B has run for 1h, and is spared until it has for 1h1m, at 2026-01-05T09:01:00Z"
+    said = "it keeps 2: request x of /B has run for 1h, and is spared until it has for 1h1m, at 2026-01-05T09:01:00Z"
     assert f"by fair shares {said} [R-CONTEST-3]" in words(cluster, "/A")
 
 
@@ -140,7 +140,9 @@ def test_of_what_is_stopped_it_is_told_for_whom_also_of_one_request(
     print_explanation(plan, state, "b", "", as_json=False)
     text = capsys.readouterr().out
     assert text.startswith("Request b of /B: 3 units of gpu 1; holds 1, 2 wait.\n")
-    assert "Moves:\n  1 of b (/B) on h0: stopped for a, because its grace is over [R-SETTLE-1]\n" in text
+    assert (
+        "Moves:\n  1 of request b (/B) on h0: stopped for request a, because its grace is over [R-SETTLE-1]\n" in text
+    )
     print_explanation(plan, state, "a", "", as_json=True)
     (told,) = json.loads(capsys.readouterr().out)
     assert {(move["kind"], move["request"]) for move in told["moves"]} == {("stops", "b"), ("grants", "a")}

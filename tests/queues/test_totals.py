@@ -97,7 +97,9 @@ def test_a_unit_larger_than_all_is_not_waited_for_and_none_can_stand() -> None:
     assert (rows["/P/a"]["fair_share"]["gpu"], rows["/P/b"]["fair_share"]["gpu"]) == (6, 0)
     assert verify(plan, state, quota_of(plan, state)) == ()
     (told,) = [as_document(each) for each in explain_pools(plan, state, "/P/a")]
-    assert told["sentence"].endswith("3 units of fits wait: only totals are known, and units need hosts [R-QUEUE-1].")
+    assert told["sentence"].endswith(
+        "3 units of request fits wait: only totals are known, and units need hosts [R-QUEUE-1]."
+    )
 
 
 def test_totals_may_be_others_now() -> None:

@@ -38,8 +38,9 @@ def _same(request: Document) -> str:
 
 def _as_one(those: list[Document]) -> Document:
     first = those[0]
-    names = [(each.get("title") or each["request"]).removeprefix("Job ") for each in those[:_NAMED]]
+    word = first["title"].partition(" ")[0]
+    names = [each["title"].removeprefix(f"{word} ") for each in those[:_NAMED]]
     more = f"{len(those) - _NAMED} more" if len(those) > _NAMED else names.pop()
     sums = {name: sum(each[name] for each in those) for name in ("count", "waiting")}
-    title = f"{'Jobs' if 'title' in first else 'Requests'} {', '.join(names)} and {more}"
+    title = f"{word}s {', '.join(names)} and {more}"
     return first | sums | {"title": title, "together": first["request"]}

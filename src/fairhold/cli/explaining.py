@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cli.files import open_plan, print_json, print_text, unknown
-from fairhold.cli.pool_requests import request_text
+from fairhold.cli.pool_requests import called, request_text
 from fairhold.cli.pool_words import moves_in_words, pools_in_words, printable_lines
 from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_requests import request_text as queue_text
@@ -87,6 +87,7 @@ def _alone(pools: list[Document], name: str) -> Iterator[Document]:
 
 
 def _in_words(told: Document) -> str:
+    told = called(told, "request")
     rows = (queue_text(row) if "preemptible" in row else request_text(row) for row in told["requests"])
     return "\n\n".join(map(printable_lines, (*rows, *moves_in_words(told))))
 

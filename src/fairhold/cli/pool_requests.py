@@ -30,9 +30,8 @@ def request_text(request: Document) -> str:
     gang = at_least(request)
     waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
     coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
-    title = request.get("title") or f"Request {request['request']}"
     head = (
-        f"{title} of {request['consumer']}: {counted(request['count'])}{gang} of "
+        f"{request['title']} of {request['consumer']}: {counted(request['count'])}{gang} of "
         f"{listed(request['unit'])}; holds {request['held']}{waits}{coming}."
     )
     lines = [head, *map(_stands, _told_once(request["stands"]))]
@@ -51,15 +50,15 @@ def at_least(request: Document) -> str:
     return f" ({each}at least {request['min_count']})" if request["min_count"] else ""
 
 
-def of_jobs(told: Any) -> Any:  # noqa: ANN401 - any part of a document
-    """What is told of requests of the live service, which are numbers of jobs: each is called `job 1`."""
+def called(told: Any, word: str) -> Any:  # noqa: ANN401 - any part of a document
+    """A document with each request called `request 1`; of the live service, where requests are jobs, `job 1`."""
     if isinstance(told, list):
-        return [of_jobs(each) for each in told]
+        return [called(each, word) for each in told]
     if not isinstance(told, dict):
         return told
-    found = {name: of_jobs(value) for name, value in told.items()}
-    found |= {name: f"job {told[name]}" for name in ("request", "for") if isinstance(told.get(name), str)}
-    return found | {"title": f"Job {told['request']}"} if "request" in found else found
+    found = {name: called(value, word) for name, value in told.items()}
+    found |= {name: f"{word} {told[name]}" for name in ("request", "for") if isinstance(told.get(name), str)}
+    return found | {"title": f"{word.capitalize()} {told['request']}"} if "request" in found else found
 
 
 def pool_name(pool: str) -> str:

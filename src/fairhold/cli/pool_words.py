@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.alike import told_together
 from fairhold.cli.legend import legend
-from fairhold.cli.pool_requests import request_text
+from fairhold.cli.pool_requests import called, request_text
 from fairhold.cli.pools import percent, short
 from fairhold.cli.queue_words import parts_in_words
 from fairhold.cli.table import table
@@ -22,8 +22,12 @@ _READABLE = 24
 """Characters of a fraction that is still written exactly."""
 
 
-def pools_in_words(told: Document) -> str:
-    """The whole explanation as text; of queues in their own words."""
+def pools_in_words(told: Document, word: str = "request") -> str:
+    """The whole explanation as text; of queues in their own words.
+
+    word : what requests are called
+    """
+    told = called(told, word)
     if "pools" not in told:
         return "\n\n".join(printable_lines(part) for part in [*parts_in_words(told), *moves_in_words(told)])
     parts = [
@@ -58,7 +62,7 @@ def _owned(told: Document) -> str:
             row["preference"],
             "reserved" if row["reserved"] else row["lend_grace"] or "any",
             _amounts(row["idle"]),
-            "; ".join(f"{each['units']} {each['request']} ({each['consumer']})" for each in row["used_by"]) or None,
+            "; ".join(f"{each['units']} of {each['request']} ({each['consumer']})" for each in row["used_by"]) or None,
         )
         for row in rows
     ]

@@ -46,10 +46,9 @@ def request_text(request: Document) -> str:
     gang = at_least(request)
     waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
     coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
-    title = request.get("title") or f"Request {request['request']}"
     kind = "" if request["preemptible"] else ", not preemptible"
     wants = f"{counted(request['count'])}{gang} of {listed(request['unit'])}{kind}"
-    lines = [f"{title} of {request['consumer']}: {wants}; holds {request['held']}{waits}{coming}."]
+    lines = [f"{request['title']} of {request['consumer']}: {wants}; holds {request['held']}{waits}{coming}."]
     for row in request["stands"]:
         lines += _stands(row)
     if request["on_hosts_down"]:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from fairhold.cli.legend import legend
-from fairhold.cli.pool_requests import OF_HOST, how_searched, told
+from fairhold.cli.pool_requests import OF_HOST, called, how_searched, told
 from fairhold.cli.table import table
 from fairhold.model.presence import hosts_in_words
 from fairhold.runtime.explaining import Document, as_document, fraction, sentence
@@ -41,8 +41,11 @@ def in_words(explanation: Explanation) -> str:
     return document_in_words(as_document(explanation))
 
 
-def document_in_words(document: Document) -> str:
-    """The same of its document, which the service gives, too."""
+def document_in_words(document: Document, word: str = "request") -> str:
+    """The same of its document, which the service gives, too.
+
+    word : what requests are called
+    """
     path, levels = document["consumer"], document["levels"]
     own = {column: text for level in levels for column, text in level.get("columns", {}).items()}
     explained = legend(dict.fromkeys(chain(*map(_columns, levels))), own=own)
@@ -62,7 +65,7 @@ def document_in_words(document: Document) -> str:
     if document["moves"]:
         parts.append("Moves:\n" + "\n".join(f"  {_move(move)}" for move in document["moves"]))
     if document["search"]:
-        parts.append("\n".join(_what_if(path, document)))
+        parts.append("\n".join(_what_if(path, document | {"would_help": called(document["would_help"], word)})))
     return "\n\n".join(part for part in parts if part)
 
 

@@ -49,14 +49,14 @@ NEVER = {
 """What is too little for a gang."""
 
 
-def as_document(told: Document, called: str = "") -> Document:
+def as_document(told: Document, called: str = "request ") -> Document:
     """What the core tells of one consumer in one policy entry, with the sentence; called: as in `sentence`."""
     names = ("consumer", "policy", "resource_groups")
     head = {name: told[name] for name in names}
     return head | {"sentence": sentence(told, called)} | {name: told[name] for name in told if name not in names}
 
 
-def sentence(told: Document, called: str = "") -> str:
+def sentence(told: Document, called: str = "request ") -> str:
     """What a consumer holds and wants, and why the first of its requests that waits does, in one sentence.
 
     called : what stands before the name of a request, as `job `

@@ -8,7 +8,7 @@ from fairhold.cli.live.connection import connect
 from fairhold.cli.live.endings import bad_endings
 from fairhold.cli.live.names import better, unknown_job
 from fairhold.cli.live.printing import clock, fitted, say, say_json
-from fairhold.cli.pool_requests import of_jobs, request_text
+from fairhold.cli.pool_requests import called, request_text
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_requests import request_text as queue_text
@@ -53,7 +53,7 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
 
 def _consumer_in_words(told: Document) -> str:
     """How a consumer stands in one resource group, or in what is shared by one entry."""
-    text = pools_in_words(of_jobs(told)) if "requests" in told else document_in_words(told)
+    text = (pools_in_words if "requests" in told else document_in_words)(told, "job")
     return with_hosts(text, told, clock)
 
 
@@ -91,7 +91,7 @@ def _waiting(found: Document) -> Iterator[str]:
             f"owns {_owned(leaf)}, limit {limit}{bound}."
         )
     if found.get("request"):
-        told = of_jobs(found["request"])
+        told = called(found["request"], "job")
         yield queue_text(told) if "preemptible" in told else request_text(told)
     if why and found["holders"]:
         rows = [[_cell(row, column) for column in _HOLDERS] for row in found["holders"]]
