@@ -37,6 +37,19 @@ class Duration(click.ParamType):
         return text
 
 
+class Span(Duration):
+    """A duration above 0 and up to 366 days, as the service takes it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return what is sent."""
+        from fairhold.units import LONGEST, parse_duration  # noqa: PLC0415
+
+        text = super().convert(value, param, ctx)
+        if not 0 < (parse_duration(str(text)) or 0) <= LONGEST:
+            self.fail(f"`{value}` is not above 0 and up to 366d", param, ctx)
+        return text
+
+
 class Instant(click.ParamType):
     """Text such as `2026-01-05T09:00:00Z`."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.arguments import AFTER, INPUT, PlanFile
-from fairhold.cli.live.options import Duration, Json, Pair, Service, by_name
+from fairhold.cli.live.options import Json, Pair, Service, Span, by_name
 
 plan_app = typer.Typer(
     no_args_is_help=True,
@@ -25,7 +25,7 @@ Next = Annotated[
         "--next",
         metavar="DURATION",
         help="How far to look ahead; default: 7d.",
-        click_type=Duration(),
+        click_type=Span(),
     ),
 ]
 Checkpoint = Annotated[
@@ -34,7 +34,7 @@ Checkpoint = Annotated[
         "--checkpoint",
         metavar="DURATION",
         help="How often tasks save their state; default: a stopped task loses all its work.",
-        click_type=Duration(),
+        click_type=Span(),
     ),
 ]
 Full = Annotated[bool, typer.Option("--full", help="Show every place, switch, notice and task, not only what matters.")]
@@ -70,7 +70,7 @@ def plan_apply(
             "--for",
             metavar="DURATION",
             help="How long the plan stays in force; then the previous plan is restored.",
-            click_type=Duration(),
+            click_type=Span(),
         ),
     ] = None,
     was: Was = None,
