@@ -77,6 +77,14 @@ def test_a_state_is_read_whole() -> None:
     )
 
 
+def test_hosts_are_named_with_ranges_as_in_plans() -> None:
+    text = FULL.replace("[g04]", '["g[04]"]').replace("seen: [g03]", "seen: []").replace("[g02]", '["g[01-02,03]"]')
+    state = parse_state(text, HOST_PLAN, "f")
+    assert (sorted(state.hosts_down), sorted(state.hosts_closed)) == (["g04"], ["g01", "g02", "g03"])
+    (fault,) = faults_of(FULL.replace("[g04]", '["g[04-99]"]'), HOST_PLAN)  # of a range the first unknown one alone
+    assert fault.what == "there is no host `g05`"
+
+
 def test_a_state_is_written_back_the_same() -> None:
     state = parse_state(FULL, HOST_PLAN, "f")
     document = state_document(HOST_PLAN, state)
@@ -188,6 +196,13 @@ def test_a_bad_state_is_refused_with_its_line(rest: str, code: str) -> None:
         ("host: g03", "host: g09", "unknown-host", 16),
         ("[g04]", "[g04, g04]", "duplicate-host", 17),
         ("[g04]", "[4]", "not-a-string", 17),
+        ("[g04]", '["g[04-99]"]', "unknown-host", 17),
+        ("[g04]", '["g[04]", g04]', "duplicate-host", 17),
+        ("[g04]", '["g[04"]', "host-range", 17),
+        ("[g04]", '["g[05-04]"]', "host-range", 17),
+        ("seen: [g03]", 'seen: ["g[1-9999999]"]', "host-range", 18),
+        ("seen: [g03]", 'seen: ["g[03-04]"]', "duplicate-host", 18),
+        ("[g02]", '["g[02-03]"]', "duplicate-host", 19),
         ("seen: [g03]", "seen: [g03, g03]", "duplicate-host", 18),
         ("seen: [g03]", "seen: [g04]", "duplicate-host", 18),
         ("seen: [g03]", "seen: [g09]", "unknown-host", 18),

@@ -46,11 +46,20 @@ def expand(name: str, most: int = MOST_HOSTS) -> list[str]:
         raise RangeError("its brackets do not match")
     spans = [_spans(inner) for inner in brackets]
     if prod(sum(map(len, lists)) for lists in ([span for span, _ in row] for row in spans)) > most:
-        raise RangeError(f"the plan would have more than {MOST_HOSTS:,} hosts")
+        raise RangeError(f"there would be more than {MOST_HOSTS:,} hosts")
     choices: list[Iterable[str]] = [[literals[0]]]
     for row, literal in zip(spans, literals[1:], strict=True):
         choices.append([f"{number:0{width}d}{literal}" for span, width in row for number in span])
     return ["".join(parts) for parts in product(*choices)]
+
+
+def expanded(report: Report, name: str, place: Place, most: int = MOST_HOSTS) -> list[str]:
+    """Names that a name in a file stands for; none, with a fault, where a range is wrong or gives more than `most`."""
+    try:
+        return expand(name, most)
+    except RangeError as error:
+        report.fault("host-range", f"`{shown(name)}` cannot be expanded: {error}", "write `g[01-20]`", place)
+        return []
 
 
 def _spans(inner: str) -> list[tuple[range, int]]:
@@ -119,13 +128,8 @@ def _refuse_key(report: Report, key: str, resources: Known, place: Place) -> Non
 def _names(report: Report, name: str, place: Place, taken: set[str]) -> list[str]:
     """Return new host names of one entry; those at fault are left away."""
     check_name(report, name, place)
-    try:
-        names = expand(name, MOST_HOSTS - len(taken))
-    except RangeError as error:
-        report.fault("host-range", f"`{shown(name)}` cannot be expanded: {error}", "write `g[01-20]`", place)
-        return []
     fresh = []
-    for each in names:
+    for each in expanded(report, name, place, MOST_HOSTS - len(taken)):
         if each in taken:
             report.fault("duplicate-host", f"there are two hosts `{shown(each)}`", "give each its own name", place)
         else:

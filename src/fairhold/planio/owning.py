@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.model.vector import Owning
-from fairhold.planio.hosts import RangeError, expand
+from fairhold.planio.hosts import expanded
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.resources import read_amount, read_amounts, unknown_resource
 from fairhold.planio.scalars import is_whole
@@ -119,12 +119,7 @@ def _read_names(report: Report, items: list[Value], place: Place) -> tuple[str, 
     for at, item in enumerate(items):
         here = (*place, at)
         text = report.text(item, here, what="the name of a host")
-        try:
-            found = expand(text) if isinstance(item, str) else []
-        except RangeError as error:
-            report.fault("host-range", f"`{shown(text)}` cannot be expanded: {error}", "write `g[01-20]`", here)
-            continue
-        for name in found:
+        for name in expanded(report, text, here) if isinstance(item, str) else ():
             if name in names:
                 what = f"the host `{shown(name)}` is listed twice"
                 report.fault("duplicate-host", what, "leave one out", here)

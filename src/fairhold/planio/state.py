@@ -9,6 +9,7 @@ from fairhold.model.tree import ROOT
 from fairhold.planio.adjusted import read_adjusted
 from fairhold.planio.counts import check_amounts, read_counts, read_sizes
 from fairhold.planio.document import parse_document, read_text
+from fairhold.planio.hosts import expanded
 from fairhold.planio.loans import read_loans
 from fairhold.planio.moving import with_new_paths
 from fairhold.planio.names import unknown_path
@@ -140,15 +141,18 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
 
 
 def _read_hosts(view: StateView, top: dict[str, Value], key: str) -> frozenset[str]:
-    """Names of hosts."""
+    """Names of hosts, with ranges; of a range the first that the plan does not have is at fault."""
     found: set[str] = set()
     for at, item in enumerate(view.items(top.get(key), (key,), "names of hosts")):
         place = (key, at)
-        name = view.report.text(item, place, what="the name of a host")
-        if name in found:
-            view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one out", place)
-        elif isinstance(item, str) and name not in view.gone_hosts and view.known_host(name, place):
-            found.add(name)
+        text = view.report.text(item, place, what="the name of a host")
+        for name in expanded(view.report, text, place) if isinstance(item, str) else ():
+            if name in found:
+                view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one out", place)
+            elif name not in view.gone_hosts and not view.known_host(name, place):
+                break
+            elif name in view.host:
+                found.add(name)
     return frozenset(found)
 
 
