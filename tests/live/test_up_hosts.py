@@ -20,7 +20,9 @@ from fairhold.planio.statewrite import state_document
 from fairhold.runtime.live.views.consumers import consumer_explanation, consumers_document
 from fairhold.runtime.live.views.hosts import hosts_document
 from fairhold.runtime.live.views.pools import kept_queues, pools_group
+from fairhold.runtime.live.views.presence import RETURN
 from fairhold.runtime.live.views.state import live_state
+from fairhold.runtime.live.views.status import status_document
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.service.models.answers import Consumers, Hosts
 from fairhold.units import SECOND, format_instant
@@ -160,6 +162,34 @@ def test_the_list_of_hosts_says_since_when(play: Play) -> None:
     ]
     assert [_row(rows[name])[1] for name in ("g07", "g09")] == ["silent", "never seen"]
     assert str(_row(rows["g07"])[-1]).startswith("since ")
+
+
+def test_after_a_restart_hosts_are_connecting_until_they_are_back_or_had_time_to_be(play: Play) -> None:
+    """A host that was silent before, and one that is lost again, is silent."""
+    play.feed(MachineSilent("g07"))
+    play.report = lambda machine: None  # type: ignore[method-assign] # noqa: ARG005 - nobody is back
+    play.restart(snapshot=True)
+
+    def states() -> dict[str, str]:
+        document = hosts_document(play.core)
+        Hosts.model_validate(document)
+        return {row["host"]: row["state"] for row in document["hosts"][5:9]}
+
+    def told() -> str:
+        document = consumers_document(play.core)
+        Consumers.model_validate(document)
+        return presence_in_words(document["resource_groups"]["train"]["hosts"])
+
+    assert states() == {"g06": "connecting", "g07": "silent", "g08": "connecting", "g09": "unseen"}
+    assert "; g[01-06,08] are connecting; g07 is silent since " in told()
+    assert [row["state"] for row in status_document(play.core)["hosts"]["others"]] == ["connecting", "silent", "unseen"]
+    Play.report(play, "g06")
+    Play.report(play, "g08")
+    play.feed(MachineSilent("g08"))
+    assert states() == {"g06": "up", "g07": "silent", "g08": "silent", "g09": "unseen"}
+    play.pass_time(RETURN)
+    assert "connecting" not in told()
+    assert "; g01 is silent since " in told()
 
 
 def test_slots_are_told_of_in_the_same_way(tmp_path: Path) -> None:

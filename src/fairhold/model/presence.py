@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 DOWN, CLOSED, SILENT, UNSEEN = "down", "closed", "silent", "unseen"
-GONE, DRAINING = "gone", "draining"
-STATES = (UNSEEN, SILENT, GONE, DOWN, CLOSED, DRAINING)
+GONE, DRAINING, CONNECTING = "gone", "draining", "connecting"
+STATES = (UNSEEN, CONNECTING, SILENT, GONE, DOWN, CLOSED, DRAINING)
 """Why a host is not up, in the order in which they are told; only lists of hosts tell `gone` and `draining` apart."""
 MOST_NAMED = 8
 """How many names or ranges of one kind are told in words."""

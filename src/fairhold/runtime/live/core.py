@@ -63,6 +63,7 @@ class Core:
     usage        : the accounts
     waiting      : counts for the limits
     reclaims     : which cycle took back what runs
+    began        : instants between which this start counted all machines as silent, until they connect
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Core:
         self.over: list[str] = []
         self.wake: int | None = None
         self.next_job = 1
-        self.version = 0
+        self.version, self.began = 0, (0, 0)
         self.returns: tuple[Return, ...] = ()
         self.closings: dict[str, Closing] = {}
         self.plan: Plan
@@ -118,8 +119,10 @@ class Core:
                 self.apply_plan(text, author, f"read from {name}", self.version)
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))
+        first = self.now()
         for machine in sorted(self._machines()):
             self.feed(MachineSilent(machine))
+        self.began = (first, self.now())
         self.orchestrator.changed_all()
 
     @property

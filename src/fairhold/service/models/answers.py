@@ -133,7 +133,7 @@ class Pauses(Answer):
 class NotUp(Answer):
     """Hosts that are not up, for one reason and since one instant."""
 
-    state: Literal["unseen", "silent", "down", "closed"]
+    state: Literal["unseen", "connecting", "silent", "down", "closed"]
     since: Instant | None = Field(description="Null: not known, or it was never up.")
     hosts: list[str]
 
@@ -369,8 +369,8 @@ class Host(Answer):
     resources: dict[str, Share] | None = Field(description="By name; null: it has slots.")
     owners: list[Owner] | None = Field(description="Who owns what of its resources; null: it has slots.")
     labels: list[str] = Field(description="What jobs can ask for of it: `name=value` or `name`.")
-    state: Literal["up", "down", "closed", "draining", "silent", "gone", "unseen", "unknown"] = Field(
-        description="`unseen`: its agent was never connected."
+    state: Literal["up", "down", "closed", "draining", "connecting", "silent", "gone", "unseen", "unknown"] = Field(
+        description="`unseen`: its agent was never connected; `connecting`: it was, before a restart just now."
     )
     reason: str | None
     connected: bool

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.model.presence import CONNECTING
 from fairhold.model.siting import shown_labels
 from fairhold.runtime.live.views.pools import host_resources
+from fairhold.runtime.live.views.presence import connecting
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -49,12 +51,15 @@ def hosts_document(
     for attempt in cluster.attempts.values():
         for place, _ in attempt.places:
             on.setdefault(place, []).append(attempt)
+    returning = connecting(core)
     planned = {host.name for group in core.plan.resource_groups.values() for host in group.hosts}
     rows = []
     for name, slots in groups.items():
         machine, mine = cluster.machines.get(cluster.machine_of(name)), on.get(name, [])
         row = _row(core, name, machine, queued)
         row["resource_groups"], row["state"] = slots, _state(machine, mine, is_up=is_up[name])
+        if row["state"] == "silent" and cluster.machine_of(name) in returning:
+            row["state"] = CONNECTING
         if row["state"] == "silent" and (gone_at := (gone or {}).get(cluster.machine_of(name))):
             row["state"], row["gone_at"] = "gone", format_instant(gone_at)
         if planned and name not in planned and row["reason"] is None:

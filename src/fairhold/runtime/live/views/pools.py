@@ -16,7 +16,7 @@ from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.runtime.explaining_pools import why
 from fairhold.runtime.live.views.amounts import amounts_now
-from fairhold.runtime.live.views.presence import presence_in
+from fairhold.runtime.live.views.presence import connecting, presence_in
 from fairhold.runtime.live.views.queues import beyond_deserved, borders, queues_now, state_today
 from fairhold.units import UNLIMITED, format_instant
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]
-_State = tuple[int, int, int, int]
+_State = tuple[int, int, int, int, frozenset[str]]
 _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
 _CYCLE, _QUEUES, _PRESENCE, _AMOUNTS = "cycle", "queues", "presence", "amounts"
 
@@ -39,7 +39,8 @@ _CYCLE, _QUEUES, _PRESENCE, _AMOUNTS = "cycle", "queues", "presence", "amounts"
 def _kept(core: Core) -> dict[str, Any]:
     """What was found out of the state at hand: once, however many look at it."""
     cluster = core.cluster
-    state = (id(core.orchestrator), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    live = core.orchestrator
+    state = (id(live), live.now, cluster.next_attempt, len(core.journal.entries), connecting(core))
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})
@@ -68,7 +69,7 @@ def kept_presence(core: Core) -> Document | None:
     """Which hosts of what is shared in vectors are up."""
     kept = _kept(core)
     if _PRESENCE not in kept:
-        kept[_PRESENCE] = presence_in(core.cluster, POOLED)
+        kept[_PRESENCE] = presence_in(core.cluster, POOLED, connecting(core))
     found: Document | None = kept[_PRESENCE]
     return found
 

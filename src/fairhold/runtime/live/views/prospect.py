@@ -10,7 +10,7 @@ from fairhold.cycle.explain.restraint import controls_of
 from fairhold.cycle.run import run
 from fairhold.policies.registry import rules_of
 from fairhold.runtime.live.views.lineup import LineUp
-from fairhold.runtime.live.views.presence import presence_in
+from fairhold.runtime.live.views.presence import connecting, presence_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -47,6 +47,7 @@ class Prospect:
         self.granted: dict[int, int] = {}
         for grant in self.result.decision.grants:
             self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
+        self._returning = connecting(core)
         self._lines: dict[int, LineUp] = {}
         self._controls: dict[int, Control | None] = {}
 
@@ -168,17 +169,18 @@ class Prospect:
     @cached_property
     def presence(self) -> Document | None:
         """Which hosts of the group are up."""
-        return presence_in(self._cluster, self.group)
+        return presence_in(self._cluster, self.group, self._returning)
 
 
-_State = tuple[int, int, int, int]
+_State = tuple[int, int, int, int, frozenset[str]]
 _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Prospect]]] = WeakKeyDictionary()
 
 
 def prospect(core: Core, group: str) -> Prospect:
     """The prospect of a group; made once for a state, however many look at it."""
     cluster = core.cluster
-    state = (id(core.orchestrator), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    live = core.orchestrator
+    state = (id(live), live.now, cluster.next_attempt, len(core.journal.entries), connecting(core))
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})
