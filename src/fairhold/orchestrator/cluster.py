@@ -13,7 +13,6 @@ from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.budgets import hold_attempt, move_held
 from fairhold.orchestrator.due import Due
-from fairhold.orchestrator.histories import count_capacity
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord
 from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.presence import OF_MACHINES
@@ -267,20 +266,6 @@ class Cluster:
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
             transitions.give_notice(books, allocation, units, taker, deadline, REASONS.index(reason))
 
-    def _drain(self, change: say.Drained, _now: int) -> None:
-        attempt = self.attempts[change.attempt]
-        attempt.noticed = True
-        attempt.leaving = change.deadline
-        if attempt.notice is None or attempt.notice.reason == "host":
-            attempt.notice = leave_by(change.deadline)
-        self.due.drain(change.deadline, change.attempt)
-
-    def _undrain(self, change: say.Undrained, _now: int) -> None:
-        attempt = self.attempts[change.attempt]
-        attempt.leaving = None
-        if attempt.notice is not None and attempt.notice.reason == "host":
-            attempt.notice = None
-
     def _withdraw(self, change: say.Withdrawn, _now: int) -> None:
         attempt = self.attempts[change.attempt]
         books = self.books[attempt.job.resource_group]
@@ -319,19 +304,6 @@ class Cluster:
         self.ask(job)
 
     # Machines
-
-    def _set_host(self, change: say.HostSet, now: int) -> None:
-        group = change.resource_group
-        host = self.hosts.get((group, change.host))
-        gained = change.slots - (host.slots if host else 0)
-        host = host or self.add_host(group, change.host, change.slots)
-        host.slots, host.is_up = change.slots, change.is_up
-        self.fit(group, change.host)
-        if gained:
-            self.count_slots(group)
-            for job in self._with_gangs[group].values():
-                self.ask(job)
-        count_capacity(self, now)
 
     def add_host(self, group: str, name: str, slots: int) -> HostRecord:
         """A host that the plan does not have joins a group."""
@@ -402,13 +374,10 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.AttemptNumbersTaken: Cluster._take_numbers,
     say.Running: Cluster._run,
     say.Noticed: Cluster._notice,
-    say.Drained: Cluster._drain,
     say.Withdrawn: Cluster._withdraw,
-    say.Undrained: Cluster._undrain,
     say.Stopping: Cluster._stop,
     say.Ended: Cluster._end,
     say.Ready: Cluster._ready,
-    say.HostSet: Cluster._set_host,
     **BY_TIME,
     **BY_CYCLES,
     **OF_MACHINES,

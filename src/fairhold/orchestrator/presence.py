@@ -1,4 +1,4 @@
-"""Changes of machines: connected, silent, closed, could not start an attempt."""
+"""Changes of machines and their hosts: connected, silent, closed, to be left, of another size."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.histories import count_capacity
 from fairhold.orchestrator.hosts import label_machine
+from fairhold.orchestrator.tasks import leave_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +49,46 @@ def refuse(cluster: Cluster, change: say.MachineRefused, _now: int) -> None:
     cluster.machine(change.machine).refusals += 1
 
 
+def set_host(cluster: Cluster, change: say.HostSet, now: int) -> None:
+    """A host has so many slots, and is up or not."""
+    group = change.resource_group
+    host = cluster.hosts.get((group, change.host))
+    gained = change.slots - (host.slots if host else 0)
+    host = host or cluster.add_host(group, change.host, change.slots)
+    host.slots, host.is_up = change.slots, change.is_up
+    cluster.fit(group, change.host)
+    if gained:
+        cluster.count_slots(group)
+        for job in cluster.with_gangs(group):
+            cluster.ask(job)
+    count_capacity(cluster, now)
+
+
+def drain(cluster: Cluster, change: say.Drained, _now: int) -> None:
+    """The host of an attempt is to be left by a deadline."""
+    attempt = cluster.attempts[change.attempt]
+    attempt.noticed = True
+    attempt.leaving = change.deadline
+    if attempt.notice is None or attempt.notice.reason == "host":
+        attempt.notice = leave_by(change.deadline)
+    cluster.due.drain(change.deadline, change.attempt)
+
+
+def undrain(cluster: Cluster, change: say.Undrained, _now: int) -> None:
+    """It may stay."""
+    attempt = cluster.attempts[change.attempt]
+    attempt.leaving = None
+    if attempt.notice is not None and attempt.notice.reason == "host":
+        attempt.notice = None
+
+
 OF_MACHINES: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.MachineSeen: see,
     say.MachineMissed: miss,
     say.MachineShut: shut,
     say.MachineRefused: refuse,
+    say.HostSet: set_host,
+    say.Drained: drain,
+    say.Undrained: undrain,
 }
 """What each change of a machine does."""

@@ -93,17 +93,17 @@ class Span(NamedTuple):
         return found
 
     def document(self) -> list[Any]:
-        """For JSON; instants are counted from the begin."""
+        """For JSON, by account; instants are counted from the begin."""
         begin = self.begin
         return [
             begin,
             self.end,
             [
                 [*key, [[first - begin, last - begin, rate] for first, last, rate in steps]]
-                for key, steps in self.steps.items()
+                for key, steps in sorted(self.steps.items())
                 if steps
             ],
-            [[*key, [[at - begin, units] for at, units in ends]] for key, ends in self.lost.items() if ends],
+            [[*key, [[at - begin, units] for at, units in ends]] for key, ends in sorted(self.lost.items()) if ends],
         ]
 
 
