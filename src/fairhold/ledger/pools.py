@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, less
-from fairhold.ledger.behind import Behind
+from fairhold.ledger.backlog import Backlog
 from fairhold.ledger.restraint import Restraint
 from fairhold.model.siting import ANYWHERE
 from fairhold.model.state import CONSOLIDATION
@@ -317,7 +317,7 @@ class PoolBooks:
     holding: dict[Machine, None] = field(default_factory=dict)
     free: FreeHosts | None = None
     """Hosts on which something may be held for a request; hosts by what is idle there, None = parcels have owners"""
-    behind: Behind = field(default_factory=Behind)
+    backlog: Backlog = field(default_factory=Backlog)
     owns_exactly: bool = True
     """Whether everybody has just what its entries ask for"""
     serial: int = 0
@@ -345,7 +345,7 @@ def place(books: PoolBooks, asked: PendingRequest, host: Machine, pool: int, par
     """Place a unit on a host and book it on the parcels in their order."""
     books.serial += 1
     unit = Unit(asked, host, books.now, books.serial, pool)
-    books.behind.serves(asked)
+    books.backlog.serves(asked)
     parcel = parcels[0]
     if len(parcels) == 1 and not parcel.kept:  # the common case
         parcel.idle = less(parcel.idle, asked.unit)

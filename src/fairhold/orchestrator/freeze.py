@@ -14,7 +14,7 @@ from fairhold.orchestrator.frozen_terms import freeze_terms, thaw_terms
 from fairhold.orchestrator.histories import freeze_histories, restore_histories
 from fairhold.orchestrator.hosts import label_hosts, restore_hosts
 from fairhold.orchestrator.in_use import refuse_where_in_use
-from fairhold.orchestrator.keeping import freeze_kept, restore_kept
+from fairhold.orchestrator.kept_units import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import restore_loans, shortages_told, told
 from fairhold.orchestrator.renaming import Renaming
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice

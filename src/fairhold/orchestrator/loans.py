@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import Shortage
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.keeping import count_kept
+from fairhold.orchestrator.kept_units import count_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

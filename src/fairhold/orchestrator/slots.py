@@ -8,7 +8,7 @@ from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.instructions import Notify, Withdraw
-from fairhold.orchestrator.keeping import kept_told
+from fairhold.orchestrator.kept_units import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.tasks import Notice, leave_by
 

@@ -123,7 +123,7 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
     books = opened.books
     decided = _sweep_books(state, members, replace(restraint), opened, [])
     ledger.swept(decided.sweeps)
-    if books.behind.is_short:
+    if books.backlog.is_short:
         decided = _sweep_books(state, members, restraint, ledger.open_all(), [])
         ledger.swept(decided.sweeps)
     return decided

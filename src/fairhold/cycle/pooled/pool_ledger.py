@@ -3,7 +3,7 @@
 The bookings on a host follow from its parcels and from its units, in their order. If both are unchanged, and the last
 cycle placed no unit there and holds nothing there, the bookings are unchanged: idle, held and used amounts of a parcel
 always add up to the parcel. So the books equal those that `open_settled` makes from the whole state. Only two things
-may differ: numbers of which only the order counts, and requests behind others of their kind (`front`).
+may differ: numbers of which only the order counts, and requests behind others of their kind (`request_lines`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.front import Front
 from fairhold.cycle.pooled.open import Opening, kind_of, open_anew, stand
-from fairhold.ledger.behind import Behind
+from fairhold.cycle.pooled.request_lines import RequestLines
+from fairhold.ledger.backlog import Backlog
 from fairhold.ledger.pools import PoolBooks, Unit
 from fairhold.units import UNLIMITED
 
@@ -48,7 +48,7 @@ class PoolLedger:
     def __init__(self) -> None:
         self._opened: Opening | None = None
         self._sweeps: Sweeps | None = None
-        self._front: Front | None = None
+        self._lines: RequestLines | None = None
         self._reserved: set[str] = set()
 
     def open(self, plan: Plan, entry: PolicyEntry, state: State, news: News) -> Opening:
@@ -56,64 +56,64 @@ class PoolLedger:
 
         state : without its requests and allocations
         """
-        opened, sweeps, front = self._opened, self._sweeps, self._front
-        self._opened = self._sweeps = self._front = None
+        opened, sweeps, lines = self._opened, self._sweeps, self._lines
+        self._opened = self._sweeps = self._lines = None
         reserved = _reserved_in(state)
         dirty = None
-        if opened is not None and sweeps is not None and front is not None:
+        if opened is not None and sweeps is not None and lines is not None:
             touched = dict.fromkeys(self._reserved ^ reserved)
-            dirty = _renew(opened, sweeps, front, plan, entry, state, news, touched)
+            dirty = _renew(opened, sweeps, lines, plan, entry, state, news, touched)
             if dirty is not None:
-                front.sort(opened.books, touched, reserved)
+                lines.sort(opened.books, touched, reserved)
                 asked = opened.books.asked
                 opened.count_again([asked[name] for name in touched if name in asked])
-                opened.count_again(front.gone)
-        if opened is None or front is None or dirty is None:
-            opened, front = _open_anew(plan, entry, news, reserved)
+                opened.count_again(lines.gone)
+        if opened is None or lines is None or dirty is None:
+            opened, lines = _open_anew(plan, entry, news, reserved)
         self._reserved = reserved
-        return self._stand(opened, front, state, dirty)
+        return self._stand(opened, lines, state, dirty)
 
     def open_all(self) -> Opening:
         """The same with all requests, for a cycle that the first of each kind were not enough for."""
-        opened, sweeps, front = self._opened, self._sweeps, self._front
+        opened, sweeps, lines = self._opened, self._sweeps, self._lines
         assert opened is not None
         assert sweeps is not None
-        assert front is not None
-        nothing = News({}, {}, front.place, lambda: opened.state)
-        dirty = _renew(opened, sweeps, front, opened.plan, opened.entry, opened.state, nothing, {})
+        assert lines is not None
+        nothing = News({}, {}, lines.place, lambda: opened.state)
+        dirty = _renew(opened, sweeps, lines, opened.plan, opened.entry, opened.state, nothing, {})
         assert dirty is not None
-        front.show_all(opened.books)
-        self._stand(opened, front, opened.state, dirty)
-        opened.books.behind = Behind()
+        lines.show_all(opened.books)
+        self._stand(opened, lines, opened.state, dirty)
+        opened.books.backlog = Backlog()
         return opened
 
     def swept(self, sweeps: Sweeps) -> None:
         """The cycle is over."""
         self._sweeps = sweeps
 
-    def _stand(self, opened: Opening, front: Front, state: State, dirty: dict[Machine, None] | None) -> Opening:
+    def _stand(self, opened: Opening, lines: RequestLines, state: State, dirty: dict[Machine, None] | None) -> Opening:
         books = opened.books
-        books.behind = Behind({books.asked[name]: number for name, number in front.behind.items()})
+        books.backlog = Backlog({books.asked[name]: number for name, number in lines.backlog.items()})
         stand(opened.plan, opened.entry, opened, state, dirty)
         opened.count_again(books.bounded)
         opened.state = state
-        self._opened, self._front = opened, front
+        self._opened, self._lines = opened, lines
         return opened
 
 
-def _open_anew(plan: Plan, entry: PolicyEntry, news: News, reserved: set[str]) -> tuple[Opening, Front]:
-    opened, front = open_anew(plan, entry, news.whole()), Front(plan, entry, news.place)
+def _open_anew(plan: Plan, entry: PolicyEntry, news: News, reserved: set[str]) -> tuple[Opening, RequestLines]:
+    opened, lines = open_anew(plan, entry, news.whole()), RequestLines(plan, entry, news.place)
     books = opened.books
     for name, asked in books.asked.items():
         asked.place = news.place(name)
-    front.sort(books, list(books.asked), reserved)
-    return opened, front
+    lines.sort(books, list(books.asked), reserved)
+    return opened, lines
 
 
 def _renew(  # noqa: PLR0917 - what books are of
     opened: Opening,
     sweeps: Sweeps,
-    front: Front,
+    lines: RequestLines,
     plan: Plan,
     entry: PolicyEntry,
     state: State,
@@ -146,7 +146,7 @@ def _renew(  # noqa: PLR0917 - what books are of
     same = old.terms, old.hosts, old.asked, old.by_leaf, old.host_of
     books = PoolBooks(*same, state.now, serial=old.serial, hosts_down=old.hosts_down)
     books.wanting, books.holding = old.wanting, old.holding
-    if not front.read(books, news.requests) or not _units(opened, books, news.allocations, dirty, touched):
+    if not lines.read(books, news.requests) or not _units(opened, books, news.allocations, dirty, touched):
         return None
     touched.update(dict.fromkeys(news.requests))
     for host in dirty:

@@ -43,7 +43,7 @@ def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
                 continue
             while taker.take(asked, source, hosts):
                 tried.clear()
-                taker.books.behind.serves_line(leaf)
+                taker.books.backlog.serves_line(leaf)
             tried.add(_alike(taker, asked))  # of who took something, its last try says nothing of others
 
 

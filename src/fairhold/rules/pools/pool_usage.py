@@ -125,14 +125,14 @@ class Standing:
             room = {asked: max(0, units - self.held.get(asked, 0)) for asked, units in most.items()}
             waiting = {asked: min(units, room.get(asked, units)) for asked, units in waiting.items()}
         of_leaf: dict[int, int] = {}
-        behind = self.books.behind.of
+        backlog = self.books.backlog.of
         for asked in self.members:
             held, coming = self.held.get(asked, 0), waiting.get(asked, 0)
             if held or coming:
                 size = self.size[asked]
                 want = max(held * size, min(whole, (held + coming) * size))
-                if asked in behind:
-                    want *= 1 + behind[asked]
+                if asked in backlog:
+                    want *= 1 + backlog[asked]
                 of_leaf[asked.leaf] = of_leaf.get(asked.leaf, 0) + want
         wanted: dict[int, int] = {}
         for leaf, want in of_leaf.items():

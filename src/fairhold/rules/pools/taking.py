@@ -112,7 +112,7 @@ class Taker:
             told = [unit for unit in victims if unit not in new]
             is_able = is_fair and self.limits.allow(asked, 0) and not were_granted_now(self.books, victims)
             if is_able and go_now(self.books, told):
-                self.books.behind.serves(asked)
+                self.books.backlog.serves(asked)
                 self.notices += told
                 self._bring_more(asked, source, {done.pick.host: None for done in gone})
                 self._bring_elsewhere(asked, victims, {done.pick.host for done in gone})

@@ -21,9 +21,9 @@ from fairhold.rules.queues.contest import (
     may_reclaim,
     sides,
 )
-from fairhold.rules.queues.hopeless import is_hopeless
 from fairhold.rules.queues.moving import Mover
 from fairhold.rules.queues.queue_metrics import breaks_limit
+from fairhold.rules.queues.reclaim_bound import can_reclaim_nothing
 from fairhold.rules.queues.rooms import Rooms, divided, left_beside, rooms_beside
 from fairhold.rules.queues.serving import Turns
 from fairhold.rules.queues.taking import Taking
@@ -62,7 +62,7 @@ class Reclaimer(Taking):
     def run(self) -> None:
         """Reclaim between queues, then inside them, in the serving order, until no request takes any more."""
         before, classes, by_age = -1, self._classes, any(self.queues.terms.delay)
-        while len(self.noticed) != before and not is_hopeless(
+        while len(self.noticed) != before and not can_reclaim_nothing(
             self.books, self.queues, self.reservations, classes, self.wants
         ):
             before = len(self.noticed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cycle.pooled import decide, front
+from fairhold.cycle.pooled import decide, request_lines
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.experiment import Experiment, Work
 from tests.pools.test_pool_ledger import Compared
@@ -97,8 +97,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     def swept(*words: Any) -> decide.Decided:
         decided = sweep(*words)
-        if decided.books.behind.of:
-            found.append(not decided.books.behind.is_short)
+        if decided.books.backlog.of:
+            found.append(not decided.books.backlog.is_short)
         return decided
 
     monkeypatch.setattr(decide, "_sweep_books", swept)
@@ -111,7 +111,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_a_story_is_the_same_where_cycles_look_at_the_front(
     plan: str, seed: int, depth: int, counted: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(front, "DEPTH", depth)
+    monkeypatch.setattr(request_lines, "DEPTH", depth)
     scene = scene_of(PLANS[plan], seed)
     assert played(scene).lines == played(scene, reopens=True).lines
     assert counted.count(True) > 10
@@ -123,7 +123,7 @@ def test_books_of_a_front_that_go_on_are_those_opened_anew(
     plan: str, counted: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = Compared(monkeypatch)
-    monkeypatch.setattr(front, "DEPTH", 1)
+    monkeypatch.setattr(request_lines, "DEPTH", 1)
     played(scene_of(PLANS[plan], 1))
     assert compared.hosts
     assert counted.count(True) > 10

@@ -35,7 +35,7 @@ DEPTH = 8
 _place = attrgetter("place")
 
 
-class Front:
+class RequestLines:
     """The requests of a policy entry that are in its books: all but those behind the first of their kind.
 
     place : place of a request among all, by its id
@@ -53,7 +53,7 @@ class Front:
         self.gone: list[PendingRequest] = []
 
     @property
-    def behind(self) -> dict[str, int]:
+    def backlog(self) -> dict[str, int]:
         """Id of the last request of a kind that is in the books → number of requests behind it."""
         return {line[DEPTH - 1][2]: len(line) - DEPTH for line in self._lines.values() if len(line) > DEPTH}
 

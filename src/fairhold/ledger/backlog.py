@@ -1,4 +1,4 @@
-"""Requests that a cycle does not look at one by one, only their demand is counted (`cycle.pooled.front`)."""
+"""Requests that a cycle does not look at one by one, only their demand is counted (`cycle.pooled.request_lines`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import PendingRequest
 
 
-class Behind:
-    """Requests behind the front of their kind; the cycle does not look at them one by one.
+class Backlog:
+    """Requests behind the first ones of their kind; the cycle does not look at them one by one.
 
     of       : the last request of a kind that is looked at → number of requests of this kind behind it
     is_short : whether one of those behind might have got something, had it been looked at
@@ -22,7 +22,7 @@ class Behind:
         self.is_short = False
 
     def serves(self, asked: PendingRequest) -> None:
-        """A request got units. If it is the last in front, those behind it might have got some as well."""
+        """A request got units. If it is the last that is looked at, those behind it might have got some as well."""
         if self.of and asked in self.of:
             self.is_short = True
 

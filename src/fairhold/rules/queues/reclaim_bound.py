@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairhold.rules.queues.request_classes import RequestClasses
 
 
-def is_hopeless(
+def can_reclaim_nothing(
     books: PoolBooks,
     queues: Queues,
     reservations: Reservations,
