@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 Moved = dict[str, str]
+CONTROLS: tuple[Document, ...] = ({}, {"await_ends": "5s"}, {"rebalance_interval": "1m"}, {"max_reclaims": 1})
+LISTS = {"lend_to", "borrow_from"}
 
 
 def told(cluster: Cluster) -> Document:
@@ -72,10 +74,19 @@ def told(cluster: Cluster) -> Document:
     return found
 
 
+def _peers(stated: Document) -> list[Document]:
+    return [each for key in LISTS & stated.keys() for each in stated[key]]
+
+
+def _renamed(path: str, old: str, new: str) -> str:
+    return f"/{new}{path[len(old) + 1 :]}" if f"{path}/".startswith(f"/{old}/") else path
+
+
 class PlanStorm(Storm):
     """See the module; changed : plans that came into force, refused : that could not, by what was changed."""
 
     def __init__(self, random: Random, *, forgets: bool) -> None:
+        self.random = random
         self.document = self.first()
         self.changed: dict[str, int] = {}
         self.refused: dict[str, int] = {}
@@ -84,7 +95,9 @@ class PlanStorm(Storm):
 
     def first(self) -> Document:
         """The plan at the begin."""
-        return plan_document()
+        return plan_document(
+            **self.random.choice(({}, {"hold_after": "1s"}, {"await_ends": "9s"}, {"max_reclaims": 1}))
+        )
 
     def fresh(self) -> dict[str, Books]:
         """Empty books of the plan in force, with the entries in force that are."""
@@ -102,9 +115,10 @@ class PlanStorm(Storm):
         self.cycles += 1
 
     def start_again(self) -> None:
-        """A host that no plan has is not there any more after a start, once nothing runs on it."""
+        """A start takes a second. A host that no plan has is not there any more after it, once nothing runs on it."""
         planned = {(group, name) for group, books in self.fresh().items() for name in books.hosts.row_of}
         if self.live.cluster.hosts.keys() <= planned:
+            self.now += SECOND
             super().start_again()
 
     def run(self, steps: int) -> None:
@@ -228,6 +242,11 @@ class PlanStorm(Storm):
                 path: {key: value for key, value in stated.items() if key in same}
                 for path, stated in entry["consumers"].items()
             }
+            if entry["policy"] == "ownership":
+                for lender in self.leaves():
+                    stated = entry["consumers"].setdefault(lender, {"owned": 1})
+                    others = [{"consumer": each} for each in self.leaves() if each != lender]
+                    stated |= {"lend_to": others, "borrow_from": others}
 
     def host(self, document: Document) -> None:
         of = self.random.choice(list(document["resource_groups"].values()))
@@ -278,10 +297,9 @@ class PlanStorm(Storm):
         names = {new if name == old else name: of for name, of in document["consumers"].items()}
         document["consumers"] = names if self.random.random() < 0.5 else dict(reversed(names.items()))
         for entry in document["policies"]:
-            entry["consumers"] = {
-                f"/{new}{path[len(old) + 1 :]}" if f"{path}/".startswith(f"/{old}/") else path: stated
-                for path, stated in entry["consumers"].items()
-            }
+            for peer in (each for of in entry["consumers"].values() for each in _peers(of)):
+                peer["consumer"] = _renamed(peer["consumer"], old, new)
+            entry["consumers"] = {_renamed(path, old, new): stated for path, stated in entry["consumers"].items()}
         return {f"/{old}": f"/{new}"} if self.random.random() < 0.9 else {}
 
     def joined(self, document: Document) -> Moved:
@@ -299,6 +317,9 @@ class PlanStorm(Storm):
         for entry in document["policies"]:
             stated: Mapping[str, Any] = entry["consumers"]
             entry["consumers"] = {each: of for each, of in stated.items() if not f"{each}/".startswith(f"{path}/")}
+            for of in entry["consumers"].values():
+                for key in LISTS & of.keys():
+                    of[key] = [each for each in of[key] if not f"{each['consumer']}/".startswith(f"{path}/")]
 
 
 class VectorPlanStorm(PlanStorm, VectorStorm):
@@ -333,7 +354,12 @@ class VectorPlanStorm(PlanStorm, VectorStorm):
             stated.update(self.random.choice(({"deserved": {"cpu": 4}}, {"priority": 50}, {"limit": {"cpu": 9}})))
         else:
             own = {"resource_group": self.random.choice(("all", "more")), "per_host": {"cpu": 1}}
-            stated.update(self.random.choice(({"own": [own]}, {"share_ratio": 3}, {"share_limit": {"cpu": 4}})))
+            more = {"resource_group": "more", "total": {"cpu": 1}, "lend_grace": "5s"}
+            stated.update(
+                self.random.choice(
+                    ({"own": [own]}, {"own": [own, more]}, {"share_ratio": 3}, {"share_limit": {"cpu": 4}})
+                )
+            )
 
     def policy(self, document: Document) -> None:
         queue = {"k": "1", "half_life": "20s", "usage_window": "60s"}
@@ -341,7 +367,7 @@ class VectorPlanStorm(PlanStorm, VectorStorm):
             if set(entry["resource_groups"]) & {"all", "more"}:
                 is_queue = self.random.random() < 0.6
                 entry["policy"] = "fair_share" if is_queue else "multidimensional"
-                entry["settings"] = queue if is_queue else self.random.choice(({}, {"await_ends": "5s"}))
+                entry["settings"] = queue if is_queue else self.random.choice(CONTROLS)
                 entry["consumers"] = {}
         for _ in range(3):
             self.quota(document)

@@ -1,6 +1,7 @@
 """A plan comes into force in place: the cluster is what thawing its document would make of it, and goes on so."""
 
 import json
+import os
 from random import Random
 
 import pytest
@@ -32,6 +33,13 @@ def test_so_does_a_storm_of_plans_of_vectors(seed: int) -> None:
     storm.run(300)
     assert storm.cycles > 20
     assert len(storm.changed) >= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [PlanStorm, VectorPlanStorm])
+@pytest.mark.parametrize("seed", range(int(os.environ.get("STORM_SEEDS", "200"))))
+def test_so_does_a_long_storm_of_plans(kind: type[PlanStorm], seed: int) -> None:
+    kind(Random(1000 + seed), forgets=seed % 2 == 0).run(1000)
 
 
 @pytest.mark.parametrize("jobs", [9, LONG])
