@@ -172,6 +172,23 @@ def test_explain_of_a_request_for_slots_begins_with_what_it_asks_for(tmp_path: P
     assert of_leaf.startswith("/Research in compute: quota ")
 
 
+def test_more_demand_does_not_help_a_request_that_waits(tmp_path: Path) -> None:
+    """It may give its leaf a larger quota, and its leaf is told so."""
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
+    hosts = 'hosts: [{name: "g[1-5]", slots: 4}]'
+    owned = "/Trading: {owned: 10, limit: 12}, /Research: {owned: 10}"
+    plan.write_text(
+        f"fairhold: 1\nresource_groups: {{compute: {{{hosts}}}}}\nconsumers: {{Trading: {{}}, Research: {{}}}}\n"
+        f"policies: [{{resource_groups: [compute], policy: hybrid, consumers: {{{owned}}}}}]\n"
+    )
+    job = "{id: night, consumer: /Research, count: 6, need: [gpu]}, {id: day, consumer: /Research, count: 2}"
+    state.write_text(f"fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\nrequests: [{job}]\n")
+    assert "with /Research's demand at 9 instead of 8" in fairhold("explain", str(plan), str(state), "/Research").stdout
+    of_request = fairhold("explain", str(plan), str(state), "night").stdout
+    assert "demand" not in of_request.partition("\n\nOne slot more")[2]
+    assert "with request night's need at none instead of gpu" in of_request
+
+
 def test_diff_shows_who_gains_who_loses_and_what_is_reclaimed(tmp_path: Path) -> None:
     new = tmp_path / "new.yaml"
     new.write_text(

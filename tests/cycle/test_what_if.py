@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fairhold.cli.words import in_words
 from fairhold.cycle.explain import Change, explain
 from fairhold.cycle.explain.changes import more_owned
-from fairhold.cycle.explain.whatif import GROUPS, SlotSearch
+from fairhold.cycle.explain.whatif import GROUPS, SlotSearch, one_more
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import quotas
 from fairhold.errors import InputError
@@ -300,6 +300,30 @@ def test_slots_of_a_host_that_is_not_up_are_not_tried(away: str) -> None:
     gone = {"h0", "h1"} if "h1" in away else {"h0"}
     assert {each.host for each in sized if each.what == "slots"} == {"h0", "h1"} - gone
     assert {each.host for each in every if each.what.startswith("hosts_")} == gone
+
+
+SIZES = """
+fairhold: 1
+resource_groups: {compute: {hosts: [{name: "h[01-09]", slots: 1}, {name: "big[1-2]", slots: 4}]}}
+consumers: {A: {}, B: {rank: 1}}
+policies:
+  - {resource_groups: [compute], policy: ownership, consumers: {/A: {owned: 6}, /B: {owned: 4}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("plan", "up"),
+    [
+        (SIZES, 2),  # the large ones; of the small ones it takes seven
+        (SIZES.replace("slots: 4", "slots: 1").replace("owned: 6", "owned: 8"), 9),
+    ],
+)
+def test_of_hosts_that_are_down_as_few_come_up_as_it_takes(plan: str, up: int) -> None:
+    parsed, _ = parse_plan(plan, "plan")
+    state = parse_state(BOTH_WANT_12 + 'hosts_down: ["h[01-09]", "big[1-2]"]\n', parsed, "state")
+    books = open_books(parsed, state)["compute"]
+    first = one_more(parsed, books, books.rows.by_path["/B"], state.now).helps[0]
+    assert len(first.changes) == len({change.host for change in first.changes}) == up
 
 
 @FEW

@@ -52,7 +52,7 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
         else:
             print_text("\n\n".join(_in_words(told) for told in alone))
         return
-    told = [*of_slots(plan, state, consumer, group), *pools]
+    told = [*of_slots(plan, state, consumer, group, wants_more=asks is None), *pools]
     told = [each | absent_by(plan, state, each.get("resource_groups") or [each["resource_group"]]) for each in told]
     if as_json:
         print_json(told)

@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
-def of_slots(plan: Plan, state: State, path: str, group: str = "") -> list[Document]:
+def of_slots(plan: Plan, state: State, path: str, group: str = "", *, wants_more: bool = True) -> list[Document]:
     """Of resource groups with slots.
 
-    group : the only one, empty = all
+    group      : the only one, empty = all
+    wants_more : whether more demand counts as what would help; it does not help a request that waits already
     """
     books = open_books(plan, state)
     settle(books, state)
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
-    return [explaining.as_document(explain(plan, result, path, unseen=state.hosts_never_seen)) for result in results]
+    unseen = state.hosts_never_seen
+    return [
+        explaining.as_document(explain(plan, result, path, unseen=unseen, wants_more=wants_more)) for result in results
+    ]
 
 
 def of_pools(plan: Plan, state: State, path: str, group: str = "", request: str = "") -> list[Document]:

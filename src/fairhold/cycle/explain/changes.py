@@ -36,10 +36,10 @@ class Kind:
 
 
 def kinds(parameters: SlotParameters, row: int, inside: Inside) -> list[Kind]:
-    """Every kind of change for a consumer: each alone, then each together with one slot more wanted."""
+    """Every kind of change for a consumer: each alone, then, where more demand counts, with one slot more wanted."""
     demand = parameters.demand(inside.leaf)
-    more: Settings = ((demand, demand.old + 1),)
-    return [kind for beside in ((), more) for kind in _Kinds(parameters, row, inside, beside).all()]
+    more: tuple[Settings, ...] = (((demand, demand.old + 1),),) if parameters.fixed < 0 else ()
+    return [kind for beside in ((), *more) for kind in _Kinds(parameters, row, inside, beside).all()]
 
 
 class _Kinds:
@@ -51,7 +51,12 @@ class _Kinds:
         """Those that could help, in the order in which equally small ones are told."""
         rows, leaf, line = self.rows, self.inside.leaf, list(self.parameters.line(self.row))
         limited = leaf in rows.controls.with_user_limit
-        if not self.beside and not (limited and demand_that_counts(self.books)[leaf] < self.books.demand[leaf]):
+        fixed = self.parameters.fixed >= 0
+        if (
+            not self.beside
+            and not fixed
+            and not (limited and demand_that_counts(self.books)[leaf] < self.books.demand[leaf])
+        ):
             yield self._more(self.parameters.demand(leaf), self.books.slots)
         for capped in line if self.inside.capped < 0 else (self.inside.capped, *line):
             if rows.plan.limit[capped] < UNLIMITED:

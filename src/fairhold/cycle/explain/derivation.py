@@ -34,12 +34,19 @@ if TYPE_CHECKING:
 
 
 def explain(
-    plan: Plan, result: CycleResult, path: str, *, what_if: bool = True, unseen: Collection[str] = ()
+    plan: Plan,
+    result: CycleResult,
+    path: str,
+    *,
+    what_if: bool = True,
+    unseen: Collection[str] = (),
+    wants_more: bool = True,
 ) -> Explanation:
     """Explain one consumer of a cycle's result; raises KeyError for an unknown path.
 
-    what_if : also search for the smallest change that gives one slot more, which takes the longest
-    unseen  : hosts that are down and were never up
+    what_if    : also search for the smallest change that gives one slot more, which takes the longest
+    unseen     : hosts that are down and were never up
+    wants_more : as in `one_more`
     """
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     row = rows.by_path[path]
@@ -64,7 +71,9 @@ def explain(
         protected=draft.protected[row] == 1,
         set_aside=draft.inside[row],
         moves=tuple(_moves(result, row)),
-        what_if=one_more(plan, snapshot.books, row, snapshot.now, unseen) if row and what_if else None,
+        what_if=one_more(plan, snapshot.books, row, snapshot.now, unseen, wants_more=wants_more)
+        if row and what_if
+        else None,
         controls=(*controls_of(result, row), *bounds_of(result, row), *sites_of(result, row), *gangs_of(result, row)),
         loans=tuple(loans_of(result, row)),
     )

@@ -40,10 +40,11 @@ class SlotParameters:
     """The values of one resource group.
 
     unseen : names of hosts that were never up
+    fixed  : a leaf whose demand stays as it is, -1 = none
     """
 
-    def __init__(self, plan: Plan, books: Books, unseen: Collection[str] = ()) -> None:
-        self.plan, self.books, self.rows, self.unseen = plan, books, books.rows, unseen
+    def __init__(self, plan: Plan, books: Books, unseen: Collection[str] = (), fixed: int = -1) -> None:
+        self.plan, self.books, self.rows, self.unseen, self.fixed = plan, books, books.rows, unseen, fixed
         rows, demand = books.rows, sum(books.demand)
         places = sorted(set(rows.force))
         self.at = [places[at] for at in rows.chosen]
@@ -86,8 +87,9 @@ class SlotParameters:
         if "share_ratio" in keys:
             yield self.ratio(row)
         yield from self.weights(row)
-        if self.rows.is_leaf(row):
+        if self.rows.is_leaf(row) and row != self.fixed:
             yield self.demand(row)
+        if self.rows.is_leaf(row):
             yield from self.loans(row)
 
     def bars(self, row: int) -> Iterator[Parameter]:
@@ -256,7 +258,7 @@ class SlotParameters:
         priorities = {each.priority for each in mine}
         for each in mine if leaves else ():
             if each.consumer in leaves:
-                most = max(each.count, self.books.slots)
+                most = each.count if each.consumer == self.fixed else max(each.count, self.books.slots)
                 yield asks(each, "min_count", around(each.min_count, 0, each.count), 1)
                 yield asks(each, "count", around(each.count, each.min_count, most), 1)
                 yield asks(each, "priority", beside(each.priority, priorities, -LARGEST))
@@ -264,10 +266,10 @@ class SlotParameters:
 
     # Hosts and settings
 
-    def able(self) -> list[tuple[object, Parameter]]:
-        """Hosts that could be up and open: of which kind they are, and that they are not."""
+    def able(self) -> list[tuple[tuple[int, object, str], Parameter]]:
+        """Hosts that could be up and open: their slots, labels and what they are instead, and that they are not."""
         hosts = self.books.hosts
-        found: list[tuple[object, Parameter]] = []
+        found: list[tuple[tuple[int, object, str], Parameter]] = []
         for host in self.rows.group.hosts:
             at = hosts.row_of.get(host.name, -1)
             if at >= 0 and (not hosts.up[at] or at in hosts.closed):

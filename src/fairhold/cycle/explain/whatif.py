@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.changes import Kind
     from fairhold.cycle.explain.pooled.parameter import Change, Settings
     from fairhold.cycle.explain.search import Course
+    from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
 
@@ -57,7 +58,9 @@ class WhatIf:
     search: dict[str, Any]
 
 
-def one_more(plan: Plan, books: Books, row: int, now: int = 0, unseen: Collection[str] = ()) -> WhatIf:
+def one_more(
+    plan: Plan, books: Books, row: int, now: int = 0, unseen: Collection[str] = (), *, wants_more: bool = True
+) -> WhatIf:
     """What would make the quota of `row` larger.
 
     First hosts that are not up and could be. Then the smallest change of those that its bounds point at, in this order
@@ -66,9 +69,11 @@ def one_more(plan: Plan, books: Books, row: int, now: int = 0, unseen: Collectio
     or on its last host that is up; each alone, then each together with one slot more wanted. Where none of that helps,
     limits that bar it together; then every value that there is, until one does.
 
-    unseen : hosts that are down and were never up
+    unseen     : hosts that are down and were never up
+    wants_more : whether more demand of the consumer counts, and a quota that nothing wants. Neither does anything for a
+                 request that waits already
     """
-    search = SlotSearch(plan, books, row, now, unseen)
+    search = SlotSearch(plan, books, row, now, unseen, wants_more=wants_more)
     hosts = search.hosts_up()
     smallest = search.smallest_of_all()
     if hosts.found or smallest is not None:
@@ -86,11 +91,21 @@ class SlotSearch(ChangeSearch):
     No quota is above a limit: where one is reached, nothing is tried that leaves it as it is.
     """
 
-    def __init__(self, plan: Plan, books: Books, row: int, now: int = 0, unseen: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        books: Books,
+        row: int,
+        now: int = 0,
+        unseen: Collection[str] = (),
+        *,
+        wants_more: bool = True,
+    ) -> None:
         self.books, self.row, self.now = books, row, now
-        self.parameters = SlotParameters(plan, books, unseen)
-        draft = quotas(books, now).draft
-        self.quota = draft.quota[row]
+        self.parameters = SlotParameters(plan, books, unseen, fixed=-1 if wants_more else row)
+        result = quotas(books, now)
+        draft, self.quota = result.draft, result.draft.quota[row]
+        self._had = self._usable(result)
         self.inside = look_inside(books, row, draft.needs.need, draft.needs.reserve)
         self._cost = len(books.rows) + _looked_at(books) + _TRIAL
         super().__init__(_PART * self._cost)
@@ -113,20 +128,26 @@ class SlotSearch(ChangeSearch):
 
     def _run(self, settings: Settings) -> dict[str, tuple[int, int]]:
         books = self._trials.open(put_all(self._files, settings))
-        quota = quotas(books, self.now).draft.quota
-        return {"": (quota[self.row], 0)}
+        result = quotas(books, self.now)
+        return {"": (self._usable(result), 0), "quota": (result.draft.quota[self.row], 0)}
+
+    def _usable(self, result: CycleResult) -> int:
+        """Its quota; where no more demand counts, as far as what it wants already can use it."""
+        quota = result.draft.quota[self.row]
+        return quota if self.parameters.fixed < 0 else min(quota, result.snapshot.counted[self.row])
 
     def hosts_up(self) -> Course:
         """Hosts that are not up, up and open: as few as it takes."""
-        able = [] if self._full else [(kind, ((flag, False),)) for kind, flag in self.parameters.able()]
-        return self.find("", self.quota, iter([several(able, len(able))]), {})
+        able = () if self._full else self.parameters.able()
+        sized = ((slots, (slots, labels, what), ((flag, False),)) for (slots, labels, what), flag in able)
+        return self.find("", self._had, iter([several(sized)]), {})
 
     def others(self) -> Course:
         """What bars it together, then every value."""
         groups = self.parameters.groups(self.row)
         if self._full:
             groups = {name: iter(self._full if name == GROUPS[0] and len(self._full) == 1 else ()) for name in GROUPS}
-        return self.find("", self.quota, self._together(), groups)
+        return self.find("", self._had, self._together(), groups)
 
     def _may_help(self, settings: Settings) -> bool:
         """Whether every limit that the quota has reached becomes another."""
@@ -145,7 +166,7 @@ class SlotSearch(ChangeSearch):
         demand = self.parameters.demand(leaf)
         if len(found) > 1:
             yield tuple(found)
-        if found:
+        if found and self.parameters.fixed < 0:
             yield (*found, (demand, demand.old + 1))
 
     def smallest_of_all(self) -> Counterfactual | None:
@@ -182,8 +203,8 @@ class SlotSearch(ChangeSearch):
         if not first.step and value not in first.values:  # it would stand to the others as now
             return None
         self._cycles += 1
-        quota, _ = self.once(settings)[""]
-        return self._counterfactual(settings, quota) if quota > self.quota else None
+        outcome = self.once(settings)
+        return self._counterfactual(settings, outcome["quota"][0]) if outcome[""][0] > self._had else None
 
     def smallest(self, kind: Kind, low: int, largest: int) -> Counterfactual | None:
         """A change above `low`, at most `largest`, of which one less does not help; None where none is found."""
@@ -209,7 +230,7 @@ class SlotSearch(ChangeSearch):
     def told(self, course: Course) -> Iterator[Counterfactual]:
         """What a search has found."""
         for kind in course.told():
-            quota, _ = self.outcome(course, course.found[kind])
+            quota, _ = self.once(course.found[kind])["quota"]
             yield self._counterfactual(course.found[kind], quota, is_smallest=kind not in course.loose)
 
     def document(self, course: Course) -> dict[str, Any]:

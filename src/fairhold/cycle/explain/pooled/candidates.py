@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.parameter import several
+from fairhold.kernels.vectors import count as units_in
 from fairhold.kernels.vectors import fits
 from fairhold.rules.pools.siting import could_stand
 from fairhold.units import UNLIMITED
@@ -63,13 +64,13 @@ def of_request(parameters: Parameters, asked: PendingRequest, *whats: str) -> It
 
 def hosts_brought_up(parameters: Parameters, asked: PendingRequest) -> Iterator[Settings]:
     """Hosts on which a unit would fit and that are down or closed, up and open: one of each kind, then several."""
-    able: list[tuple[object, Settings]] = []
+    able: list[tuple[int, object, Settings]] = []
     for host in (*parameters.books.hosts, *parameters.books.hosts_down):
         flags = parameters.flags(host)
         if flags and could_stand(asked, [host]):
             kind = (host.group, host.plain, host.labels, len(flags))
-            able.append((kind, tuple((flag, False) for flag in flags)))
-    yield from several(able, asked.model.min_count - asked.held)
+            able.append((units_in(asked.unit, host.total), kind, tuple((flag, False) for flag in flags)))
+    yield from several(able)
 
 
 def larger_hosts(parameters: Parameters, asked: PendingRequest, gaps: list[Gap]) -> Iterator[Settings]:

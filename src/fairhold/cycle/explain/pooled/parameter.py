@@ -11,7 +11,7 @@ from fairhold.model.siting import PLACES
 from fairhold.units import SECOND, UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import Request, State
@@ -183,18 +183,18 @@ def brought_up(host: str, what: str) -> Parameter:
     return Parameter(Change(what, old, None, host=host), old, (not old,), put, bool)
 
 
-def several(able: Sequence[tuple[object, Settings]], most: int) -> Iterator[Settings]:
-    """Hosts that could be brought up: one of each kind, then several at once.
+def several(able: Iterable[tuple[int, object, Settings]]) -> Iterator[Settings]:
+    """Hosts that could be brought up: one of each kind, then several at once, the largest first, at last all.
 
-    able : kind of host, what brings it up
-    most : how many at once
+    able : size of a host, its kind, what brings it up
     """
+    hosts = sorted(able, key=lambda each: -each[0])
     first: dict[object, Settings] = {}
-    for kind, settings in able:
+    for _, kind, settings in hosts:
         first.setdefault(kind, settings)
     yield from first.values()
-    for number in (number for number in _SEVERAL if number <= min(most, len(able))):
-        yield tuple(setting for _, settings in able[:number] for setting in settings)
+    for number in sorted({*(number for number in _SEVERAL if number < len(hosts)), len(hosts)} - {0, 1}):
+        yield tuple(setting for _, _, settings in hosts[:number] for setting in settings)
 
 
 def with_settings(files: Files, at: int, row: int, **values: Any) -> Files:  # noqa: ANN401 - settings of any type
