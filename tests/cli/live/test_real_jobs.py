@@ -41,6 +41,10 @@ def test_wait_says_why_where_the_code_does_not(live: Served) -> None:
     assert missing.stderr == (
         f"fairhold: job {job}: task 0: not_started: cannot start no-such-command: No such file or directory\n"
     )
+    lost = live.done("submit", "/Trading", "--directory", "/nowhere", "--wait", "--", "true", exits=1)
+    warning, ended = lost.stderr.splitlines()
+    assert warning.startswith("warning: there is no directory /nowhere on this machine: a task that starts here, ")
+    assert ended.endswith(": task 0: not_started: cannot work in the directory /nowhere: No such file or directory")
     late = live.done("submit", "/Trading", "--time-limit", "1s", "--wait", "--", "sleep", "30", exits=143)
     assert "task 0: time_limit: it ran longer than 1 s" in late.stderr
     dead = live.done("submit", "/Trading", "-n", "2", "--wait", "--", "sh", "-c", "kill -SEGV $$", exits=1)

@@ -74,6 +74,9 @@ def submit_job(
         raise UsageError(f"{missing} is missing; write `fairhold submit CONSUMER -- COMMAND`, or `submit --file JOBS`")
     terms = _terms(consumer, argv, wishes)
     connection = connect(service)
+    if connection.target.directory and wishes.directory and not wishes.directory.is_dir():
+        here = printable(str(wishes.directory.absolute()))
+        warn(f"there is no directory {here} on this machine: a task that starts here, where the service runs, fails")
     sent: list[Document] = []
     try:
         try:
