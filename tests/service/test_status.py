@@ -57,6 +57,8 @@ def test_hosts_that_are_not_up_are_folded(tmp_path: Path) -> None:
         (down,) = found["hosts"]["others"]
         assert (down["state"], down["count"], down["hosts"]) == ("unseen", 21, ["g[01-20]", "h1"])
         assert "hosts         0 of 21 up; 21 never seen: g[01-20], h1" in status_text(found)
+        found["hosts"] = {"all": 1, "up": 0, "others": [{"state": "closed", "count": 1, "hosts": ["-"]}]}
+        assert "hosts         0 of 1 up; 1 closed: the service's own\n" in status_text(found)
 
 
 def test_the_state_is_one_that_files_have(bank: Bank) -> None:

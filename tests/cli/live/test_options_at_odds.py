@@ -55,6 +55,8 @@ def test_an_option_that_is_empty_is_named(line: str) -> None:
         ("submit --file jobs.yaml --min-count 5", "`submit --file` takes what jobs are from the file; with it go "),
         ("jobs --all --state running", "--all shows ended jobs, and --state running jobs that have not ended"),
         ("logs 1 --attempt 0", "invalid value for `--attempt`: 0 is not in the range x>=1"),
+        ("cancel -1", "no such option: -1"),
+        ("show -1", "no such option: -1"),
         ("plan apply plan.yaml --for 0s", "invalid value for `--for`: `0s` is not above 0 and up to 366d"),
         ("plan apply plan.yaml --for 0", "invalid value for `--for`: `0` is not above 0 and up to 366d"),
         ("plan apply plan.yaml --for 367d", "invalid value for `--for`: `367d` is not above 0 and up to 366d"),

@@ -7,6 +7,8 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.cli.live.served import LONGEST, ME, until
 
 if TYPE_CHECKING:
@@ -51,6 +53,14 @@ def test_wait_says_why_where_the_code_does_not(live: Served) -> None:
     assert dead.stderr.count("signal 11 (SIGSEGV)") == 2
     tried = live.done("submit", "/Trading", "--retries", "1", "--backoff", "0", "--wait", "--", "false", exits=1)
     assert [each["number"] for each in live.json("show", tried.stdout.strip())["tasks"][0]["attempts"]] == [1, 2]
+
+
+@pytest.mark.parametrize("command", ["cancel", "show", "hold", "requeue"])
+@pytest.mark.parametrize("name", ["0", "x", "99999", "1.2"])
+def test_what_is_no_number_of_a_job_is_refused(live: Served, command: str, name: str) -> None:
+    refused = live.done(command, name, exits=2)
+    assert refused.stderr == f"there is no job `{name}` [unknown-job]\n    `fairhold jobs --all` shows what there is\n"
+    assert live(command, "--", "-1", exits=2).startswith("there is no job `-1` [unknown-job]\n")
 
 
 def test_an_array_keeps_to_its_throttle_and_what_waits_stands_in_one_row(live: Served) -> None:

@@ -36,7 +36,8 @@ def status_text(found: Document) -> str:
     """The status in words, one line for each part."""
     service, plan, hosts = found["service"], found["plan"], found["hosts"]
     others = "".join(
-        f"; {each['count']} {_STATES.get(each['state'], each['state'])}: {', '.join(each['hosts'])}"
+        f"; {each['count']} {_STATES.get(each['state'], each['state'])}: "
+        + ", ".join("the service's own" if name == "-" else name for name in each["hosts"])
         for each in hosts["others"]
     )
     condition = f"{service['state']}: {service['trouble']}" if service["trouble"] else service["state"]
