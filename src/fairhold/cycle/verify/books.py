@@ -1,4 +1,4 @@
-"""Who holds what of one resource group, and what becomes of it (R-SETTLE-1)."""
+"""Units held in one resource group, and how notices that expire change them (R-SETTLE-1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where a row of a result stands: `request` and `host` are empty where the state knows none."""
+    """The consumer, request and host of a row. `request` and `host` are empty where the state has none."""
 
     consumer: str
     request: str
@@ -36,7 +36,7 @@ class Books:
     batches : units held, where the state has requests
     notices : notices in force, in the order of the state
     kept    : freed units that are kept for requests
-    fresh   : of the batches, units that this cycle has granted: nobody is told to stop what starts just now
+    fresh   : units of the batches that this cycle has granted; they get no notice in this cycle
     """
 
     counts: Counter[str]
@@ -76,11 +76,11 @@ class Books:
         return hosts
 
     def place(self, notice: Notice) -> Place:
-        """Where a notice stands."""
+        """The consumer, request and host of a notice."""
         return Place(self.plan.tree.paths[notice.consumer], notice.request, notice.host)
 
     def kept_on(self, sheet: Sheet) -> list[HeldUnits]:
-        """Freed units that are kept and there; those on a host that is down are not."""
+        """Freed units that are kept, except those on hosts that are down."""
         return [entry for entry in self.kept if entry.host not in sheet.down]
 
     def noticed(self) -> Counter[str]:
@@ -100,7 +100,7 @@ class Books:
 
 
 def open_books(plan: Plan, state: State, sheet: Sheet) -> Books:
-    """Open the books as the state says."""
+    """Open the books of a state."""
     counts: Counter[str] = Counter()
     for (row, group), units in state.allocated.items():
         if group == sheet.group:
@@ -115,9 +115,9 @@ def open_books(plan: Plan, state: State, sheet: Sheet) -> Books:
 
 
 def settle(books: Books, state: State, sheet: Sheet) -> Counter[Place]:
-    """Turn graces that ran out into stops; the units leave their holder (§8.1, R-SETTLE-1).
+    """Stop units whose grace has expired, and remove them from their holders (§8.1, R-SETTLE-1).
 
-    A second cycle at the same instant settles nothing: the holder's time is not over within one instant.
+    A second cycle at the same instant stops nothing: a grace does not expire within one instant.
     """
     stops: Counter[Place] = Counter()
     if state.previous_cycle is not None and state.previous_cycle >= state.now:
@@ -135,7 +135,7 @@ def settle(books: Books, state: State, sheet: Sheet) -> Counter[Place]:
 
 
 def shut(books: Books, sheet: Sheet) -> Sheet:
-    """The sheet in which closed hosts have the slots that are in use there: nothing else of them is of use."""
+    """The sheet with closed hosts reduced to the slots in use there: their idle slots do not count."""
     used: Counter[str] = Counter()
     for batch, units in books.batches.items():
         used[batch.host] += units
@@ -145,9 +145,9 @@ def shut(books: Books, sheet: Sheet) -> Sheet:
 
 
 def _take_off(books: Books, sheet: Sheet, leaf: str, notice: Notice) -> None:
-    """Take a notice's units off the request's batches on its host, those first that give first.
+    """Remove the units of a notice from the batches of its request on its host, in the order of victims.
 
-    They are those that have run long enough (R-CONTROL-5), in the order of `victims` (R-VICTIM-1).
+    Units that have run long enough (R-CONTROL-5) come first, in the order of `victims` (R-VICTIM-1).
     """
     found = [each for each in books.batches if (each.request, each.host) == (notice.request, notice.host)]
     left = notice.units

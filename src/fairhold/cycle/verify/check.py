@@ -1,4 +1,4 @@
-"""`verify`: recompute, compare, look at the conditions; of slots and of pools, each on its part of a result."""
+"""`verify`: recompute the result, compare it, and check the conditions, for slots and for pools."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def verify(
     plan: Plan, state: State, result: dict[str, Any], warned: Sequence[dict[str, Any]] = ()
 ) -> tuple[Finding, ...]:
-    """Everything that is wrong with a result of `fairhold quota --json` or `fairhold cycle --json`; empty if right.
+    """All findings about a result of `fairhold quota --json` or `fairhold cycle --json`; empty: it is correct.
 
-    warned : what the check of the plan warns of, as rows of `warnings`; a cycle says it before its own warnings
+    warned : warnings of the plan, as rows of `warnings`; in a cycle's result they precede the cycle's own
     """
     if not isinstance(result, dict):
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is not a result"),)
@@ -51,7 +51,7 @@ def verify(
 
 
 def _by_number(hosts: object) -> dict[Any, Any]:
-    """What a result says of hosts that are not up, by group and number, so that `3.0` is not taken for 3."""
+    """The hosts of a result that are not up, by group, with types, so that `3.0` does not equal 3."""
     groups = hosts if isinstance(hosts, dict) else {"": hosts}
     return {
         (name, key): value
@@ -61,7 +61,7 @@ def _by_number(hosts: object) -> dict[Any, Any]:
 
 
 def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
-    """What is wrong with a result, but for the warnings of its plan and the hosts that are not up."""
+    """Findings about a result, without the warnings of its plan and the hosts that are not up."""
     if not shares_now(plan, state.now):
         return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
     groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]
@@ -74,7 +74,7 @@ def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding
 
 
 def _check(compared: Iterator[Finding], conditions: Iterator[Finding]) -> list[Finding]:
-    """What differs; and what is bad about it, where the result is of the agreed form."""
+    """All differences, and the conditions that are violated where the result has the agreed form."""
     findings = list(compared)
     if all(finding.rule != FORMAT for finding in findings):
         try:
@@ -104,5 +104,5 @@ def _pools(plan: Plan, state: State, result: dict[str, Any], *, is_whole: bool) 
 
 
 def is_cycle(result: dict[str, Any]) -> bool:
-    """Whether a result comes from `cycle`: it has one of the parts that only a cycle has."""
+    """Whether a result comes from `cycle`: it has a part that only a cycle has."""
     return any(key in result for key in CYCLE_KEYS)

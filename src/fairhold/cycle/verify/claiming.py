@@ -1,4 +1,4 @@
-"""Units missed that only some hosts can serve: who gives them there, and what nobody can give (R-SITE-4)."""
+"""Missing units that only some hosts can serve: which leaves give them, and what no leaf can give (R-SITE-4)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Claims(NamedTuple):
-    """What is claimed.
+    """The claims of all leaves.
 
-    units  : leaf → units that go in any case
+    units  : leaf → units that it must give
     on     : leaf → of these, hosts and units that go there before others, one claim after another
-    waived : leaf → units that it misses and nobody can give
+    waived : leaf → missing units that no other leaf can give
     """
 
     units: Counter[str]
@@ -31,7 +31,7 @@ class Claims(NamedTuple):
 
 
 def claim(case: Reclaim, books: Books) -> Claims:
-    """Claims of all leaves, in path order; the books are those after the grants."""
+    """The claims of all leaves, in path order. books: after the grants."""
     found = Claims(Counter(), defaultdict(list), Counter())
     sheet = case.sheet
     if not any(any(request.siting) for request in sheet.requests.values()):
@@ -45,7 +45,7 @@ def claim(case: Reclaim, books: Books) -> Claims:
 
 
 class _Desk:
-    """What has not been claimed yet: units that leaves can give, by host; idle slots; room below limits."""
+    """What is left to claim: units that leaves can give by host, idle slots, and room below limits."""
 
     def __init__(self, case: Reclaim, books: Books, found: Claims) -> None:
         self.case, self.found, self.sheet = case, found, case.sheet
@@ -90,16 +90,16 @@ class _Desk:
         return sum(units for (holder, _), units in self.ripe.items() if holder == leaf)
 
     def firm(self, leaf: str) -> int:
-        """What a leaf may hold when all has gone that goes in any case."""
+        """Units that a leaf holds after it has given all that it must give."""
         return min(self.sheet.limit[leaf], self.case.held[leaf] - self.case.bound.get(leaf, 0))
 
     def able(self, leaf: str) -> int:
-        """Units that a leaf can give: those above what is kept, and those that go in any case."""
+        """Units that a leaf can give: those above `keep`, and those that it must give."""
         kept = max(self.case.keep(leaf), self.case.quotas.quota[leaf])
         return self.case.held[leaf] - min(kept, self.firm(leaf))
 
     def there(self, giver: str, names: list[str]) -> int:
-        """Units that can be claimed on hosts: young ones where all that are ripe go as well."""
+        """Units that can be claimed on hosts. Young units count only where all older ones go, too."""
         ripe, young = (sum(units[giver, name] for name in names) for units in (self.ripe, self.young))
         return ripe + (young if ripe == self.all_ripe(giver) else max(0, min(young, self.besides[giver])))
 
@@ -158,7 +158,7 @@ class _Desk:
         return found
 
     def crossed(self, leaf: str, giver: str) -> list[str]:
-        """Consumers above a taker, itself included, that a giver is not inside of."""
+        """The taker and its ancestors, without those that are ancestors of the giver, too."""
         return [path for path in self.sheet.chain(leaf) if path != TOP and path not in self.sheet.chain(giver)]
 
     def room(self, path: str) -> int:
@@ -182,6 +182,6 @@ class _Desk:
 
 
 def waived_by_path(case: Reclaim, waived: Mapping[str, int]) -> dict[str, int]:
-    """What waits of all consumers, with what is waived for hosts."""
+    """Path → waived units, with those waived because of hosts."""
     more = case.sheet.summed(waived)
     return {path: case.waived[path] + more[path] for path in case.sheet.paths}

@@ -1,4 +1,4 @@
-"""A result against its recomputation, number by number and row by row."""
+"""Compares a result with its recomputation, number by number and row by row."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PLACE_KEYS = {"consumer", "resource_group", "units", "request", "host"}
 
 
 def differences(rule: str, where: str, said: Mapping[Any, Any], expected: Mapping[Any, Any]) -> Iterator[Finding]:
-    """One finding for every key whose values differ, in type too: `true` is not 1, `3.0` not 3."""
+    """One finding for each key whose values or types differ: `true` is not 1, and `3.0` is not 3."""
     for key in [*expected, *(each for each in said if each not in expected)]:
         one, two = said.get(key, MISSING), expected.get(key, MISSING)
         if one != two or type(one) is not type(two):
@@ -61,7 +61,7 @@ def _words(key: object) -> str:
 
 
 def compare_tables(said: dict[str, Any], expected: dict[str, Any]) -> Iterator[Finding]:
-    """Everything but the rows and the state: instant, slots, idle, and the table of consumers."""
+    """Compare the instant, the slots, the idle slots and the table of consumers."""
     keys = set(expected)
     yield from differences(FORMAT, "result", dict.fromkeys(said), dict.fromkeys(keys))
     try:
@@ -158,9 +158,9 @@ def compare_state(plan: Plan, state: State, said: dict[str, Any], expected: dict
 def _with_reasons(
     right: dict[Any, int], said: Iterable[dict[str, Any]], expected: Iterable[dict[str, Any]]
 ) -> dict[Any, int]:
-    """Notices of the state after, the new ones with the reasons that the result gives them.
+    """The notices after the cycle, the new ones with the reasons of the result.
 
-    Which of several true reasons a notice has is free, but the state has to repeat it.
+    A notice may have any of several valid reasons, but the state must repeat it.
     """
     after = Counter(right)
     for sign, found in ((-1, expected), (1, said)):

@@ -1,7 +1,7 @@
-"""Truths that a result states about itself, looked at without recomputing it (SPEC §10).
+"""Conditions that a result must satisfy by itself, checked without recomputing it (SPEC §10).
 
-They use the numbers that the result gives, and of the inputs only what is written there plainly. A result may differ
-from the recomputation in one number and break several of them: they say what is bad about the difference.
+They use the numbers of the result, and only plain values of the plan and the state. A result may differ
+from the recomputation in one number and violate several conditions: they explain the difference.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Table = dict[str, dict[str, Any]]
-"""Path → field → number, as the result says."""
+"""Path → field → number of the result."""
 
 
 def check_conditions(plan: Plan, state: State, said: Mapping[str, Any]) -> Iterator[Finding]:
-    """All conditions; `said` has been found to be of the agreed form."""
+    """Check all conditions. said: a result that has the agreed form."""
     for name in planned_groups(plan):
         sheet = make_sheet(plan, state, name)
         books = open_books(plan, state, sheet)
@@ -90,9 +90,9 @@ def children_sum_to_their_parent(sheet: Sheet, table: Table) -> Iterator[Finding
 
 
 def alike_differ_by_one(sheet: Sheet, table: Table) -> Iterator[Finding]:
-    """Leaf siblings of equal settings and need differ by one unit at most, the better placed having more (S1.20).
+    """Leaf siblings with equal settings and need differ by at most one unit; the one that comes first has more (S1.20).
 
-    A policy of another package may divide otherwise.
+    A policy of another package may divide differently.
     """
     if sheet.policy.division:
         return
@@ -138,7 +138,7 @@ def grants_fit(sheet: Sheet, table: Table, grants: Counter[str]) -> Iterator[Fin
 def losers_are_above_quota(
     plan: Plan, state: State, sheet: Sheet, table: Table, units: Mapping[str, Counter[str]]
 ) -> Iterator[Finding]:
-    """Look whether new notices leave their holder its quota, but for gangs stopped whole and switches (§10, §9)."""
+    """New notices leave their holder its quota, except where a gang stops whole or windows switch (§10, §9)."""
     if any(request.min_count for request in sheet.requests.values()):
         return
     before: Counter[str] = Counter()
@@ -156,7 +156,7 @@ def losers_are_above_quota(
 
 
 def graces_are_the_holders(state: State, sheet: Sheet, reclaims: list[dict[str, Any]]) -> Iterator[Finding]:
-    """Look whether a new notice runs as long as its holder's grace (R-GRACE-1, S1.62)."""
+    """A new notice runs as long as its holder's grace (R-GRACE-1, S1.62)."""
     for row in reclaims:
         if row["resource_group"] == sheet.group:
             expected = format_instant(max(state.now + sheet.grace[row["consumer"]], sheet.opens))
@@ -166,7 +166,7 @@ def graces_are_the_holders(state: State, sheet: Sheet, reclaims: list[dict[str, 
 
 
 def hosts_hold_what_they_have(sheet: Sheet, after: Mapping[str, Any]) -> Iterator[Finding]:
-    """No unit that this cycle starts stands on a host that is full (R-PLACE-1)."""
+    """A host on which this cycle starts units holds no more units than it has slots (R-PLACE-1)."""
     used: Counter[str] = Counter()
     started: set[str] = set()
     for row in after.get("allocations", []):

@@ -1,4 +1,4 @@
-"""What budgets, user limits and hosts leave of a demand (R-BUDGET-1 to R-BUDGET-4, R-USER-1, R-SITE-2)."""
+"""The demand that budgets, user limits and hosts allow (R-BUDGET-1 to R-BUDGET-4, R-USER-1, R-SITE-2)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from fairhold.model.state import Request, State
 
 LAST = 10**18
-"""No rank of a plan is so bad."""
+"""A rank after all ranks of a plan."""
 HOUR = 3600
 
 
 def spent_now(plan: Plan, state: State, group: str, of: Mapping[str, ConsumerSettings]) -> dict[str, str]:
-    """Path → what follows, of those whose budgets are used up.
+    """Path → consequence (`then`), for consumers whose budget is used up.
 
-    of : path → what its policy entry in force states
+    of : path → settings of its policy entry in force
     """
     found = {}
     for path, settings in of.items():
@@ -38,9 +38,9 @@ def spent_now(plan: Plan, state: State, group: str, of: Mapping[str, ConsumerSet
 def without_budgets(
     of: Mapping[str, ConsumerSettings], spent: Mapping[str, str], owners: set[str]
 ) -> dict[str, ConsumerSettings]:
-    """What counts of the settings: who waits or borrows because of a budget reserves nothing, who borrows owns nothing.
+    """The settings that count: with a used-up budget nothing is reserved; under `borrow_only` nothing is owned, too.
 
-    owners : paths under `ownership`: what they own stays theirs to lend
+    owners : paths under `ownership`; what they own is still theirs to lend
     """
     found: dict[str, ConsumerSettings] = {}
     said: dict[str, frozenset[str]] = {}
@@ -57,7 +57,7 @@ def without_budgets(
 
 
 def user_limits(of: Mapping[str, ConsumerSettings]) -> dict[str, int]:
-    """Path → the most that one user may hold in a leaf: what the nearest consumer on the way up states."""
+    """Leaf → the most units that one user may hold there: the limit of the nearest consumer on the way up."""
     found: dict[str, int] = {}
     for path, settings in of.items():  # whoever is above comes first
         own = settings.user_limit
@@ -70,12 +70,12 @@ def _above(path: str) -> str:
 
 
 def is_under(sheet: Sheet, leaf: str, then: str) -> bool:
-    """Whether a budget of a leaf, or of one above it, is used up and says so."""
+    """Whether a used-up budget of a leaf, or of an ancestor, has this consequence."""
     return any(sheet.spent.get(path) == then for path in sheet.chain(leaf))
 
 
 def count(sheet: Sheet, books: Books) -> Sheet:
-    """The sheet with the demand that counts: what is held, and what hosts, users and budgets allow to be granted."""
+    """The sheet with the demand that counts: held units, and units that hosts, users and budgets allow."""
     held, by_request, apart = books.held(sheet), books.held_by_request(), elsewhere(sheet, books)
     counted = dict(sheet.demand)
     never: dict[str, int] = {}
@@ -98,7 +98,7 @@ def count(sheet: Sheet, books: Books) -> Sheet:
 
 
 def _together(line: list[Request], takes: Mapping[str, int], held: Mapping[str, int]) -> Counter[object]:
-    """What a leaf's requests count for: those that share hosts together, for what they take or hold."""
+    """Units for which a leaf's requests count: those that share hosts together, for what they take or hold."""
     units: Counter[object] = Counter()
     has: Counter[object] = Counter()
     for request in line:
@@ -108,13 +108,13 @@ def _together(line: list[Request], takes: Mapping[str, int], held: Mapping[str, 
 
 
 def _takes(sheet: Sheet, line: list[Request], held: Mapping[str, int], apart: Mapping[str, int]) -> dict[str, int]:
-    """Request → units that hosts and the room of its user let it have, one after another (R-SITE-2, R-USER-1).
+    """Request → units that hosts and its user's room allow, one request after another (R-SITE-2, R-USER-1).
 
-    Hosts are shared as if nobody held any of their slots; a user has the room that he does not hold.
+    Hosts are shared as if no slot was held. The room of a user is his limit minus what he holds.
 
     line  : the requests of one leaf, gangs before others of their priority
     held  : request → units
-    apart : request → of these, units on hosts that will not do; they take nothing of those that will
+    apart : request → units of these on unsuitable hosts; they take no slots of suitable hosts
     """
     room = room_of_users(sheet, sheet.holder[line[0].id], held)
     left: dict[object, int] = {}
@@ -135,7 +135,7 @@ def _takes(sheet: Sheet, line: list[Request], held: Mapping[str, int], apart: Ma
 
 
 def room_of_users(sheet: Sheet, leaf: str, held: Mapping[str, int]) -> dict[str, int]:
-    """User → units more that he may hold in a leaf; whoever has no name has no limit.
+    """User → further units that he may hold in a leaf. Requests without a user have no limit.
 
     held : request → units
     """

@@ -1,4 +1,4 @@
-"""What a cycle takes back: counts of leaves and the units inside them, made to agree (SPEC §8.4)."""
+"""The units that a cycle takes back: the number for each leaf, and which units inside it (SPEC §8.4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Taken = tuple[dict[str, list[Piece]], Counter["Place"], list[str]]
 
 
 class _Taking(NamedTuple):
-    """What goes: the claims, how many units of every leaf, which ones, which notices not, and the books after that."""
+    """The units that go: claims, units of each leaf, chosen units, withdrawn notices, and the books after that."""
 
     case: Reclaim
     gives: Mapping[str, int]
@@ -46,15 +46,15 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
     gone: Mapping[str, int],
     waived: Mapping[str, int],
 ) -> tuple[Reclaim, dict[str, list[Piece]], Counter[Place]]:
-    """Units that are newly noticed and notices that are taken back; the books are moved on.
+    """The new notices and the withdrawn notices; updates the books.
 
-    A gang that is stopped whole may give more than its leaf was asked. What it gives is then what its leaf must give,
+    A gang that is stopped whole may give more than was asked of its leaf. Its leaf must then give all of that,
     the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
     order, first those where units must go in any case. Where there are several such leaves, or where a gang is under
     notice as a whole beyond what its leaf can give, each in path order is asked again without that, and all give as
     then where these are fewer units, and nobody is told for who was told before (R-VICTIM-3).
 
-    gone   : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
+    gone   : leaf → units that must go because of a switch of windows or a lender beside `hybrid`
     waived : path → units that are missed and not taken back in this cycle
     """
     least = books.switching()
@@ -93,7 +93,7 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
 
 
 def _stopping_beyond(case: Reclaim, books: Books) -> Counter[str]:
-    """Units of leaves that stay under notice, as a gang stops with them, beyond what the leaf is to keep less."""
+    """Leaf → units that stay under notice as a gang stops whole, where they exceed what the leaf can or must give."""
     found: Counter[str] = Counter()
     for leaf in case.sheet.leaves:
         most = max(case.claims[leaf].must_go, case.held[leaf] - case.keep(leaf))
@@ -113,7 +113,7 @@ def _is_owned(sheet: Sheet) -> bool:
 def _settled(
     claims_with: Callable[[Mapping[str, int]], Reclaim], books: Books, bound: dict[str, int], asked: int | None
 ) -> _Taking:
-    """What goes once every leaf must give what its gangs give; `bound` is raised to that."""
+    """The units that go after `bound` is raised to what the gangs of each leaf give."""
     while True:
         case = claims_with(bound)
         if asked is None:
@@ -134,9 +134,9 @@ def _must_give(case: Reclaim, leaf: str) -> bool:
 
 
 def _take(sheet: Sheet, books: Books, gives: Mapping[str, int]) -> Taken:
-    """Choose and withdraw inside every leaf, by the difference to the notices in force (R-NOTICE-1).
+    """Choose units and withdraw notices inside each leaf, by the difference to the notices in force (R-NOTICE-1).
 
-    Returned third: leaves that give more than they were asked.
+    The third value: leaves that give more than was asked of them.
     """
     noticed = books.noticed()
     pieces: dict[str, list[Piece]] = {}

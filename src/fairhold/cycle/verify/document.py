@@ -1,4 +1,4 @@
-"""State documents in one canonical form, so that two of them can be compared part by part."""
+"""State documents in a canonical form, for comparison part by part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 Canonical = dict[str, dict[Any, Any]]
-"""Section → key → number or value; what is zero or has its default does not appear."""
+"""Section → key → number or value, without zeros and default values."""
 
 SECTIONS = (
     *("fairhold_state", "now", "previous_cycle", "resource_groups", "demand", "allocated"),
@@ -38,11 +38,11 @@ _END = 253_402_300_800_000_000
 
 
 class MalformedError(ValueError):
-    """A part of a result is not of the agreed form."""
+    """A part of a result does not have the agreed form."""
 
 
 def whole(value: object, least: int = 0) -> int:
-    """Read a whole number that is no boolean."""
+    """Read a whole number; a boolean is refused."""
     if type(value) is not int or value < least:
         raise MalformedError(f"{short(value)} is not a whole number from {least} on")
     return value
@@ -93,9 +93,9 @@ class DocumentReader:
     def read(self, value: object, slots: Mapping[str, int]) -> Canonical:
         """Read a document into its canonical form.
 
-        slots : resource group → slots where the document does not say them
+        slots : resource group → slots, where the document does not give them
 
-        Raises MalformedError at the first part that is not of the form of SPEC §11.
+        Raises MalformedError at the first part that does not have the form of SPEC §11.
         """
         document = mapping(value)
         if unknown := set(document) - set(SECTIONS):
@@ -132,7 +132,7 @@ class DocumentReader:
         }
 
     def section(self, document: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
-        """Return the members of a mapping that may be left out."""
+        """Return the members of a mapping that is optional."""
         return mapping(document.get(name, {})).items()
 
     def _counts(self, document: dict[str, Any], name: str) -> dict[tuple[str, str], int]:
@@ -199,7 +199,7 @@ class DocumentReader:
         return text(row.get("borrower")), text(row.get("lender")), group
 
     def check_taker(self, taker: object, requests: Iterable[str] = ()) -> None:
-        """`for` names a leaf, a request or nobody (R-FOR-1)."""
+        """Check that `for` names a leaf, a request or nobody (R-FOR-1)."""
         if taker is None:
             return
         name = text(taker)

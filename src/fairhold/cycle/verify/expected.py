@@ -1,4 +1,4 @@
-"""The whole result, recomputed: an exact oracle in the format that `fairhold quota` and `fairhold cycle` print."""
+"""The whole result, recomputed exactly, in the format of `fairhold quota` and `fairhold cycle`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def quota_document(plan: Plan, state: State) -> Json:
 
 
 def expected_cycle(plan: Plan, state: State) -> Json:
-    """Recompute what `fairhold cycle --json` prints; of several reasons that may be, the first."""
+    """Recompute what `fairhold cycle --json` prints; of several valid reasons of a notice the first."""
     return cycle_document(plan, state, run_cycle(plan, state)) | _absent(plan, state)
 
 
@@ -51,7 +51,7 @@ def _absent(plan: Plan, state: State) -> Json:
 
 
 def cycle_document(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> Json:
-    """Make a cycle's result of the groups' cycles."""
+    """Build the result of a cycle from the cycles of the groups."""
     result: Json = {"now": format_instant(state.now), "resource_groups": {}}
     for name, each in cycles.items():
         result["resource_groups"][name] = {
@@ -67,7 +67,7 @@ def cycle_document(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -
 
 
 def expected_hosts(plan: Plan, state: State) -> Json:
-    """Of every group that is shared, its hosts that are not up by the state (R-UP-1)."""
+    """Shared resource group → its hosts that are not up in the state (R-UP-1)."""
     found: Json = {}
     for name, group in plan.resource_groups.items():
         if not any(name in entry.resource_groups for entry in plan.policies):

@@ -17,8 +17,8 @@ Row = tuple[Number, Number, Number]
 def fill(amount: Number, rows: Mapping[str, Row]) -> dict[str, Fraction]:
     """`max(floor, min(cap, λ · weight))` for the smallest λ whose sum is `min(amount, Σ cap)` (R-FILL-1).
 
-    The sum of a sibling group is a rising chain of straight pieces in λ; its corners are where somebody leaves the
-    floor or meets the cap. The piece that reaches the amount is found and λ solved on it.
+    The sum over siblings is piecewise linear and rising in λ. It has a corner where a sibling leaves its
+    floor or reaches its cap. The piece that reaches the amount is found and solved for λ.
     """
 
     def level(at: Fraction) -> dict[str, Fraction]:

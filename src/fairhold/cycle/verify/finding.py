@@ -1,4 +1,4 @@
-"""What the check objects to."""
+"""Findings of the check."""
 
 from __future__ import annotations
 

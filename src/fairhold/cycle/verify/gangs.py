@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 Parts = TypeVar("Parts")
 ONE_BY_ONE = 50
-"""So many leaves give way one after another, and so many are looked at again (R-GANG-1)."""
+"""The number of leaves that give way one by one, and of those that are tried again (R-GANG-1)."""
 
 
 def settled(sheet: Sheet, compute: Callable[[Sheet], tuple[Quotas, Parts]]) -> tuple[Quotas, Parts]:
-    """Quotas none of which is more than what the leaf's requests could use of it (R-GANG-1)."""
+    """Quotas that the requests of each leaf can use completely (R-GANG-1)."""
     if not any(each.min_count and sheet.older.get(each.id, 0) < each.count for each in sheet.requests.values()):
         return compute(sheet)
     lines = {leaf: line_of(sheet, leaf) for leaf in sheet.leaves}
@@ -41,9 +41,9 @@ def settled(sheet: Sheet, compute: Callable[[Sheet], tuple[Quotas, Parts]]) -> t
 
 
 def _bounded(sheet: Sheet, bounds: Mapping[str, int]) -> Sheet:
-    """The sheet of a group where some leaves can use no more than so much.
+    """The sheet with a bound on what some leaves can use.
 
-    With fixed shares a gang that no planned share is enough for still wants what others leave.
+    With fixed shares, a gang larger than its planned share still asks for what others leave.
     """
     if sheet.is_fixed:
         return replace(sheet, most={**sheet.most, **bounds})
@@ -56,7 +56,7 @@ def _cannot_use(
     bounds: Mapping[str, int],
     quotas: Quotas,
 ) -> dict[str, int]:
-    """Leaf → units that it could use, of those with a larger quota, in path order."""
+    """Leaf → units that it can use, for leaves with a larger quota, in path order."""
     found: dict[str, int] = {}
     before = sheet.most if sheet.is_fixed else sheet.usable
     for leaf, line in lines.items():
@@ -69,7 +69,7 @@ def _cannot_use(
 def could_use(sheet: Sheet, line: list[Request], wanted: int, quota: int) -> int:
     """Units of a quota that the requests of a leaf could hold together, taken in the order of the line.
 
-    Nobody can use more than is wanted, and all of that where the quota is enough. Gangs that run may run on beside
+    No leaf can use more than its demand; it uses all of it where the quota suffices. Running gangs may continue beside
     those that come before them: what they hold is taken first, where more is used so. They run if they did before this
     instant, so that a second cycle counts the same.
     """

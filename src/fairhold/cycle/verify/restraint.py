@@ -1,4 +1,4 @@
-"""When to reclaim, and how much at once: the controls of a plan (R-CONTROL-1 to R-CONTROL-5)."""
+"""The controls of a plan: when to reclaim, and how much per cycle (R-CONTROL-1 to R-CONTROL-5)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Parts = list[tuple["Place", int]]
 
 
 class Piece(NamedTuple):
-    """Chosen units; those of a gang that stops go together or not at all."""
+    """Chosen units. The units of a gang that stops go together or not at all."""
 
     parts: Parts
     is_gang: bool
 
     @property
     def units(self) -> int:
-        """How many they are."""
+        """The number of units."""
         return sum(units for _, units in self.parts)
 
 
@@ -41,7 +41,7 @@ def units_of(pieces: Iterable[Piece]) -> Counter[Place]:
 
 
 class Missed(NamedTuple):
-    """Units that leaves miss where the plan says when they take them back.
+    """Missing units of leaves with controls on when to reclaim.
 
     shortages : leaf → (since when, whether it takes them back)
     waived    : path → units missed that are not taken back in this cycle
@@ -52,7 +52,7 @@ class Missed(NamedTuple):
 
 
 def missed(sheet: Sheet, quotas: Quotas, whole: Mapping[str, int]) -> Missed:
-    """Who misses units, and who of them waits with it (R-CONTROL-2, R-CONTROL-3).
+    """Leaves that miss units, and those of them that do not reclaim yet (R-CONTROL-2, R-CONTROL-3).
 
     whole : by path, held and set aside
     """
@@ -69,10 +69,10 @@ def missed(sheet: Sheet, quotas: Quotas, whole: Mapping[str, int]) -> Missed:
 
 
 def kept_young(sheet: Sheet, leaf: str, free: Mapping[Batch, int], stranded: Collection[Batch] = ()) -> int:
-    """Units of a leaf that stay because they, or others of their gang, have not run long enough.
+    """Units of a leaf that stay because they, or other units of their gang, have not run long enough.
 
     free     : units under no notice
-    stranded : units that stay, too, since they would be idle for nobody
+    stranded : units that stay, too, since their slots would be of no use
     """
     running: Counter[str] = Counter()
     old: Counter[str] = Counter()
@@ -92,7 +92,7 @@ def kept_young(sheet: Sheet, leaf: str, free: Mapping[Batch, int], stranded: Col
 
 
 def make_pieces(sheet: Sheet, free: Mapping[Batch, int], parts: Parts) -> list[Piece]:
-    """Chosen units of a leaf, those of a gang that stops together at the place of its first."""
+    """The chosen units of a leaf as pieces. A gang that stops is one piece, at the place of its first unit."""
     running: Counter[str] = Counter()
     for batch, units in free.items():
         running[batch.request] += units
@@ -112,7 +112,7 @@ def make_pieces(sheet: Sheet, free: Mapping[Batch, int], parts: Parts) -> list[P
 def hold_back(
     sheet: Sheet, case: Reclaim, pieces: Mapping[str, list[Piece]], switched: Mapping[str, int], *, is_again: bool
 ) -> Counter[Place]:
-    """Units that go in this cycle of all that were chosen (R-CONTROL-1).
+    """The chosen units that go in this cycle (R-CONTROL-1).
 
     pieces   : leaf → what was chosen, in path order
     is_again : the cycle before ran at the same instant
@@ -145,7 +145,7 @@ def hold_back(
 
 
 def _cut(piece: Piece, units: int) -> tuple[Piece, Piece | None]:
-    """The first units of loose ones, and the rest."""
+    """The first units of a piece without a gang, and the rest of it."""
     ((place, count),) = piece.parts
     if count <= units:
         return piece, None
@@ -155,7 +155,7 @@ def _cut(piece: Piece, units: int) -> tuple[Piece, Piece | None]:
 def _forced(
     sheet: Sheet, case: Reclaim, pieces: Mapping[str, list[Piece]], switched: Mapping[str, int]
 ) -> dict[str, int]:
-    """Leaf → units of those chosen that a switch, a limit or a loss of slots wants; of the worst path first."""
+    """Leaf → chosen units that must go because of a switch, a limit or lost slots; the worst path first."""
     new = {leaf: sum(piece.units for piece in pieces.get(leaf, ())) for leaf in sheet.leaves}
     forced: dict[str, int] = {}
     for leaf in sheet.leaves:

@@ -1,4 +1,4 @@
-"""How many units of every leaf are to go where everybody owns exactly (SPEC §4: R-LEND-3, R-OWN-4, R-OWN-5)."""
+"""Units that each leaf gives under `ownership` (SPEC §4: R-LEND-3, R-OWN-4, R-OWN-5)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def claim_and_give(case: Reclaim) -> dict[str, int]:
 
 
 def _limits(case: Reclaim, missing: dict[str, int], above: dict[str, int], gives: dict[str, int]) -> dict[str, int]:
-    """What branches give at least: those above their limit from the worst path inside, deepest first."""
+    """The least that branches above their limit give: from the worst path inside, the deepest branch first."""
     sheet, least = case.sheet, {}
     for path in reversed(sheet.paths):
         over = case.whole[path] + missing[path] - sheet.limit[path]
@@ -61,7 +61,7 @@ def _worst_first(case: Reclaim, leaves: list[str], above: dict[str, int], gives:
 
 
 def _withdraw(case: Reclaim, gives: dict[str, int], must: dict[str, int], least: dict[str, int], units: int) -> None:
-    """Fewer in path order, as far as limits allow."""
+    """Let leaves give fewer units, in path order, as far as limits allow."""
     sheet = case.sheet
     for leaf in sheet.leaves:
         going = sheet.summed(gives)
@@ -72,7 +72,7 @@ def _withdraw(case: Reclaim, gives: dict[str, int], must: dict[str, int], least:
 
 
 def _take(case: Reclaim, missing: Counter[str], above: dict[str, int], gives: dict[str, int], units: int) -> None:
-    """More: what goes already counts first in path order; then lenders, then the worst path."""
+    """Let leaves give more units: first those under notice, in path order; then lenders; then the worst path."""
     sheet = case.sheet
     going = sum(gives.values())
     for leaf in sheet.leaves:

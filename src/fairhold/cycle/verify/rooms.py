@@ -1,4 +1,4 @@
-"""Which host a unit goes to where not any will do: labels, spread and pack, whole hosts (R-SITE-1, R-HOSTS-1)."""
+"""The host of each unit where requests restrict hosts: labels, spread, pack, whole hosts (R-SITE-1, R-HOSTS-1)."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 
 def has_label(labels: dict[str, str], asked: str) -> bool:
-    """Whether a host has a label, with the value that is asked for, if any."""
+    """Whether a host has a label, with its value where one is given."""
     name, _, value = asked.partition("=")
     return name in labels and (not value or labels[name] == value)
 
 
 def will_do(labels: dict[str, str], request: Request) -> bool:
-    """Whether a request may stand on a host with these labels (R-SITE-1)."""
+    """Whether a host with these labels is suitable for a request (R-SITE-1)."""
     asked = request.siting
     needs = all(has_label(labels, each) for each in asked.need)
     return needs and not any(has_label(labels, each) for each in asked.avoid)
 
 
 def is_on_one(request: Request) -> bool:
-    """Whether all units of a request stand on one host: those of a gang that packs (R-SITE-3)."""
+    """Whether all units of a request must be on one host: those of a gang that packs (R-SITE-3)."""
     return request.min_count > 0 and request.siting.place == "pack"
 
 
 def alike(request: Request) -> tuple[object, ...]:
-    """What requests have in common that share the slots of hosts; one for which any host will do shares with none."""
+    """The key of requests that share slots of hosts. A request that accepts any host shares with none."""
     asked = request.siting
     return (frozenset(asked.need), frozenset(asked.avoid)) if any(asked) else (request.id,)
 
 
 def sizes_for(sheet: Sheet, request: Request, among: set[str] | None = None) -> list[int]:
-    """Slots of the hosts that are up and will do for a request; among: those hosts alone."""
+    """Slots of the suitable hosts that are up. among: only these hosts count."""
     return [
         slots
         for name, slots in sheet.hosts
@@ -48,7 +48,7 @@ def sizes_for(sheet: Sheet, request: Request, among: set[str] | None = None) -> 
 
 
 def elsewhere(sheet: Sheet, books: Books) -> Counter[str]:
-    """Request → units that it holds on hosts that will not do, or are down."""
+    """Request → units that it holds on hosts that are unsuitable or down."""
     up = {name for name, _ in sheet.hosts} - sheet.down
     apart: Counter[str] = Counter()
     for batch, units in books.batches.items():
@@ -58,9 +58,9 @@ def elsewhere(sheet: Sheet, books: Books) -> Counter[str]:
 
 
 def room_on_hosts(sheet: Sheet, request: Request, stands_on: set[str]) -> int:
-    """Slots that open hosts have for a request, were they all its own; one that packs has those of one (R-HOLD-1).
+    """Slots of the suitable open hosts, used or not; for a gang that packs, of the largest one (R-HOLD-1).
 
-    stands_on : hosts on which it holds units
+    stands_on : hosts on which the request holds units
     """
     able = {name for name, _ in sheet.hosts if name not in sheet.closed}
     sizes = sizes_for(sheet, request, able & stands_on if is_on_one(request) and stands_on else able)
@@ -68,11 +68,11 @@ def room_on_hosts(sheet: Sheet, request: Request, stands_on: set[str]) -> int:
 
 
 class Rooms:
-    """Idle slots of the hosts, given away turn by turn.
+    """Idle slots of the hosts, granted turn by turn.
 
     free   : host → idle slots; kept: (host, request) → of these, freed ones that are kept for it
     stands : (request, host) → units there
-    grants : what was given away
+    grants : granted units
     """
 
     def __init__(self, sheet: Sheet, books: Books) -> None:
@@ -93,12 +93,12 @@ class Rooms:
         self.grants: Counter[Place] = Counter()
 
     def room(self, key: str) -> int:
-        """Units of a request that could be put somewhere."""
+        """Units of a request that fit on hosts."""
         free = [self.free[name] for name in self.hosts(key)]
         return max(free, default=0) if is_on_one(self.sheet.requests[key]) else sum(free)
 
     def hosts(self, key: str) -> list[str]:
-        """Hosts with idle slots where a request may stand."""
+        """Suitable hosts with idle slots."""
         request, leaf = self.sheet.requests[key], self.sheet.holder[key]
         bound = {name for (mine, name), units in self.stands.items() if mine == key and units}
         return [
@@ -111,7 +111,7 @@ class Rooms:
         ]
 
     def put(self, key: str, units: int) -> None:
-        """Put units of a request on hosts, at most `room`."""
+        """Place units of a request on hosts, at most `room`."""
         able = self.hosts(key)
         if is_on_one(self.sheet.requests[key]):
             able = [
@@ -120,7 +120,7 @@ class Rooms:
         self._put_on(key, units, able)
 
     def hold(self, key: str, units: int) -> int:
-        """Hold idle slots for a gang, at most so many: one that packs has them on one host that is large enough."""
+        """Hold idle slots for a gang, up to a number; for a gang that packs on one host that is large enough."""
         request = self.sheet.requests[key]
         able = self.hosts(key)
         if is_on_one(request):
@@ -133,7 +133,7 @@ class Rooms:
         return units
 
     def lift(self, key: str) -> None:
-        """What is held for a gang is idle again."""
+        """Release the slots that are held for a gang."""
         leaf = self.sheet.holder[key]
         for place, units in [each for each in self.grants.items() if each[0].request == key]:
             name = place.host

@@ -1,4 +1,4 @@
-"""One resource group on one sheet: everything that plan and state say about it, in dicts by path."""
+"""All inputs of one resource group from the plan and the state, as dicts by path."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Sheet:
     policy     : the policy
     ratio      : path → share ratio; 1 where none is stated
     policies, switches : path → policy and settings of the entry that it is under; the root: those of the group
-    was        : path → policy at the cycle before, where the entries in force were others then; else empty
+    was        : path → policy at the previous cycle, where other entries were in force then; else empty
     lend_to, borrow_from : path → the other side → slots at most, in the order of the list
     stated_ratio : path → share ratio, of those that state one
     stated_owned : path → what the entry says that it owns, be its budget used up or not
-    more       : path → key → what the entry states that only policies of other packages read
+    more       : path → key → settings that only policies of other packages read
     loans      : (borrower, lender) → units before the cycle
     now        : instant
     labels     : host → its labels
@@ -56,7 +56,7 @@ class Sheet:
     previous   : instant of the cycle before, None = unknown
     opens      : instant before which no notice runs out (R-WINDOW-3)
     counted    : leaf → of the demand, what users and budgets allow (R-USER-1, R-BUDGET-2)
-    never      : request → units that it wants and neither hosts nor the room of its user allow (R-SITE-2, R-USER-1)
+    never      : request → wanted units that hosts or its user's room do not allow (R-SITE-2, R-USER-1)
     together   : request → units that it and those that share hosts with it count for together (R-SITE-2)
     older      : request → units that it holds since before this instant
     spent      : path → what follows, of those whose budgets are used up (R-BUDGET-1)
@@ -118,7 +118,7 @@ class Sheet:
 
     @property
     def is_sited(self) -> bool:
-        """Whether not any host will do for any unit (R-SITE-1, R-HOSTS-1)."""
+        """Whether some unit does not accept every host (R-SITE-1, R-HOSTS-1)."""
         return self.is_exclusive or any(any(request.siting) for request in self.requests.values())
 
     @property
@@ -132,7 +132,7 @@ class Sheet:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether `ownership` stands beside `hybrid` (R-MIX-1)."""
+        """Whether the group has `ownership` and `hybrid` together (R-MIX-1)."""
         return len({self.policies[top] for top in self.children[TOP]}) > 1
 
     @property
@@ -146,7 +146,7 @@ class Sheet:
         return sum(self.owned[top] for top in self.children[TOP] if self.policies[top].owns_exactly)
 
     def is_bounded(self, path: str) -> bool:
-        """Whether a consumer shares beside `ownership`, and only what that leaves (R-MIX-3)."""
+        """Whether a consumer shares only what `ownership` leaves in a mixed group (R-MIX-3)."""
         return self.is_mixed and not self.policies[path].owns_exactly
 
     def budget(self, held: Mapping[str, int]) -> int:
@@ -156,7 +156,7 @@ class Sheet:
 
     @property
     def is_flat(self) -> bool:
-        """Whether all leaves share as one list (R-SHARE-4, R-SHARE-9)."""
+        """Whether all leaves are divided in one list (R-SHARE-4, R-SHARE-9)."""
         return self.policy.divides_by_ratio and self.settings.enforce == "leaf"
 
     @property
@@ -199,19 +199,19 @@ def planned_groups(plan: Plan) -> list[str]:
 
 
 def slots_now(group: ResourceGroup, state: State) -> int:
-    """Slots that a group has now: as the state says, else those of its hosts, not shut yet (SPEC §11)."""
+    """Slots of a group now: those of the state, else of its hosts, before closed hosts are reduced (SPEC §11)."""
     if group.name in state.slots:
         return state.slots[group.name]
     return sum(slots for _, slots in _there(group, state)) if group.hosts else group.slots
 
 
 def _is_counted(group: ResourceGroup, state: State) -> bool:
-    """Whether a state has only counts of a group, so that nobody says what stands on which host."""
+    """Whether a state has only counts of a group, and not what runs on which host."""
     return any(name == group.name for _, name in (*state.demand, *state.allocated))
 
 
 def _there(group: ResourceGroup, state: State) -> list[tuple[str, int]]:
-    """Hosts with slots, those that are down too, where it is known what is booked on them (R-UP-1)."""
+    """The hosts with slots; hosts that are down only where the state has their bookings (R-UP-1)."""
     gone = state.hosts_down if _is_counted(group, state) else frozenset()
     return [(host.name, host.slots) for host in group.hosts if host.name not in gone]
 
@@ -268,7 +268,7 @@ def _configured(pool: ResourceGroup, stated: Mapping[str, ConsumerSettings], fir
 def _stated(
     paths: tuple[str, ...], of: Mapping[str, ConsumerSettings], stated: Mapping[str, ConsumerSettings]
 ) -> dict[str, Any]:
-    """What counts of what the policy entries state for every consumer, and of what they state."""
+    """The settings of every consumer that count, and those that the policy entries state."""
     return {
         "stated_owned": {path: settings.owned for path, settings in stated.items()},
         "more": {path: settings.more for path, settings in stated.items()},
@@ -296,7 +296,7 @@ def _hosts(pool: ResourceGroup, state: State) -> dict[str, Any]:
 
 
 def _before(plan: Plan, state: State, group: str) -> dict[str, Any]:
-    """What the cycle before has left."""
+    """What the previous cycle left."""
     paths = plan.tree.paths
     return {
         "previous": state.previous_cycle,
@@ -314,7 +314,7 @@ def _before(plan: Plan, state: State, group: str) -> dict[str, Any]:
 
 
 class Line(NamedTuple):
-    """What depends on the consumers above, by path; see `Sheet`."""
+    """Values that consumers inherit, by path; see `Sheet`."""
 
     parent: dict[str, str]
     rank: dict[str, int]
@@ -350,7 +350,7 @@ def _run_limits(tree: ConsumerTree, of: Mapping[str, ConsumerSettings]) -> dict[
 
 
 def _policies_before(plan: Plan, state: State, group: str, now: Mapping[int, PolicyEntry]) -> dict[str, Policy]:
-    """Path → policy at the cycle before; empty where the same entries are in force."""
+    """Path → policy at the previous cycle; empty where the same entries are in force."""
     before = {} if state.previous_cycle is None else entries_now(plan, group, state.previous_cycle)
     if not before or all(before[top] is now[top] for top in now):
         return {}

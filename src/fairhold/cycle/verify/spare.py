@@ -33,7 +33,7 @@ def free_slots(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[st
 
 
 def _wants_more(sheet: Sheet, held: Mapping[str, int], leaf: str) -> bool:
-    """Whether a leaf wants one more unit and every limit on its path has room for it; of `ownership` nobody counts."""
+    """Whether a leaf wants one more unit and all limits above it allow it. Leaves of `ownership` do not count."""
     wants = sheet.counted[leaf] > held[leaf] and not sheet.policies[leaf].owns_exactly
     return wants and all(held[path] < sheet.limit[path] for path in sheet.chain(leaf))
 

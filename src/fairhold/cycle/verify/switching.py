@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def given_up(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
-    """Leaf → units that go because it, or who has lent them, is under another policy since this cycle.
+    """Leaf → units that go because the leaf, or their lender, has another policy since this cycle.
 
     held : before the grants
     """
@@ -36,14 +36,14 @@ def given_up(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
 
 
 def _owned_now(sheet: Sheet, leaf: str) -> int:
-    """Whole slots that a consumer of `hybrid` owns now, be its budget used up or not (R-SCALE-1, R-MIX-2)."""
+    """Whole slots that a consumer of `hybrid` owns now, whether or not its budget is used up (R-SCALE-1, R-MIX-2)."""
     apart = sheet.apart if sheet.is_mixed else 0
     configured = sheet.configured - apart
     return sheet.stated_owned[leaf] * max(0, sheet.slots - apart) // configured if configured else 0
 
 
 def pin(books: Books, gone: Counter[str]) -> None:
-    """Notices that count for the switch have its reason from now on; those of the earliest deadline first."""
+    """Give notices that count for the switch its reason, those of the earliest deadline first."""
     left = gone.copy()
     for notice in books.notices:
         if notice.reason == "window":

@@ -1,4 +1,4 @@
-"""For whom units are taken: missing leaves paired with victims in path order (R-FOR-1)."""
+"""Pairs leaves that miss units with victims, in path order (R-FOR-1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NewNotice(NamedTuple):
-    """A notice that this cycle gives; `taker` is the leaf it is for, None where nobody misses the units."""
+    """A notice of this cycle. taker: the leaf that it is for; None: no leaf misses the units."""
 
     place: Place
     deadline: int
@@ -25,10 +25,10 @@ class NewNotice(NamedTuple):
 def pair(
     case: Reclaim, books: Books, chosen: Mapping[Place, int], now: int, switched: Mapping[str, int]
 ) -> list[NewNotice]:
-    """Make the new notices of the chosen units, leaf by leaf in path order, for who misses units first.
+    """Make new notices for the chosen units, leaf by leaf in path order, for the first leaf that misses units.
 
-    books  : after the withdrawals: what is still on its way to a leaf is missed no more
-    switched : leaf → units that are new for a switch of windows, and for nobody
+    books  : after the withdrawals; units on their way to a leaf are no longer missing
+    switched : leaf → units that are new because of a switch of windows, and for no taker
     chosen : place → units, inside a leaf in the order in which they were chosen
     """
     takers = _takers(case, books)
@@ -56,7 +56,7 @@ def pair(
 
 
 def _takers(case: Reclaim, books: Books) -> Iterator[tuple[str, int]]:
-    """Leaves that miss units, in path order, with how many of them are not on their way."""
+    """Leaves that miss units, in path order, with the number that is not on its way."""
     paths = books.plan.tree.paths
     coming: Counter[str] = Counter()
     for notice in books.notices:
@@ -69,7 +69,7 @@ def _takers(case: Reclaim, books: Books) -> Iterator[tuple[str, int]]:
 
 
 def by_taker(rows: Iterable[Mapping[str, object]]) -> dict[tuple[object, ...], int]:
-    """Units of new notices by resource group, holder and taker: what is free is which units of a holder go where."""
+    """Units of new notices by group, holder and taker. Which units of a holder go to which taker is not fixed."""
     units: Counter[tuple[object, ...]] = Counter()
     for row in rows:
         count = row["units"]

@@ -1,4 +1,4 @@
-"""Which units of a leaf go, and which notices are taken back (SPEC §8, "Inside a leaf": R-VICTIM-1, R-NOTICE-1)."""
+"""Which units of a leaf go, and which notices are withdrawn (SPEC §8, "Inside a leaf": R-VICTIM-1, R-NOTICE-1)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Wishes = Sequence[tuple[tuple[str, ...], int]]
 def withdraw(  # noqa: PLR0917 - what withdrawing knows
     books: Books, sheet: Sheet, leaf: str, units: int, chosen: Counter[Place], stay: Mapping[int, int]
 ) -> Counter[Place]:
-    """Take back notices of a leaf, latest deadline first, of equal ones the last listed (R-NOTICE-1).
+    """Withdraw notices of a leaf: the latest deadline first; of equal deadlines the last listed (R-NOTICE-1).
 
-    Notices of a switch of windows stay. A gang that is stopped whole stays under notice unless so much is taken back
-    that it can run.
+    Notices of a switch of windows stay. A gang that is stopped whole stays under notice unless enough is withdrawn
+    for it to run.
 
     chosen : units that this cycle notices
     stay   : notice → units that count for a claim
@@ -59,9 +59,9 @@ def _noticed_of(books: Books, key: str) -> int:
 
 
 def choose(books: Books, sheet: Sheet, leaf: str, units: int, claims: Wishes = ()) -> list[Piece]:
-    """Choose units of a leaf that go, none that is under notice already, in the order in which they give.
+    """Choose units of a leaf that go, in the order of victims; units under notice are not chosen.
 
-    What is claimed on certain hosts goes there first. The choice breaks as few gangs as can be. Among such choices
+    Units claimed on certain hosts go there first. The choice breaks as few gangs as possible. Among such choices
     requests give by `victims`; a broken gang is stopped whole, so the leaf may give more than was asked. Units that
     have not run long enough go where others do not suffice, and before both those that stand on closed hosts.
     """
@@ -102,7 +102,7 @@ def _add(  # noqa: PLR0917 - what choosing knows
     units: int,
     names: Sequence[str] | None = None,
 ) -> None:
-    """Add units to those that go, where hosts are named of these; a gang that breaks for them goes with all its units.
+    """Add units to those that go, from given hosts if any; a gang that breaks goes with all its units.
 
     stock : units by batch that are under no notice; request → those that run on; gangs that must not break
     """
@@ -138,7 +138,7 @@ def _add(  # noqa: PLR0917 - what choosing knows
 
 
 def stranded(books: Books, sheet: Sheet, leaf: str) -> set[Batch]:
-    """Units of a leaf on closed hosts, and all of a gang that has one there."""
+    """Units of a leaf on closed hosts, and all units of gangs that have one there."""
     if not sheet.closed:
         return set()
     mine = [batch for batch, units in books.batches.items() if units and sheet.holder[batch.request] == leaf]
@@ -158,9 +158,9 @@ def spared_units(books: Books, sheet: Sheet, leaf: str) -> int:
 
 
 def claimed_already(books: Books, sheet: Sheet, leaf: str) -> tuple[Wishes, Counter[int]]:
-    """Claims on a leaf less what is under notice there, and of every notice the units that are counted so.
+    """Claims on a leaf minus the units under notice there, and the units of each notice that are counted for that.
 
-    Notices count in the order in which they run out, of equal ones as they are listed.
+    Notices count in the order of their deadlines; equal ones as listed.
     """
     used: Counter[int] = Counter()
     left: list[tuple[tuple[str, ...], int]] = []
@@ -179,7 +179,7 @@ def claimed_already(books: Books, sheet: Sheet, leaf: str) -> tuple[Wishes, Coun
 
 
 def _emptying_first(sheet: Sheet, free: Counter[Batch], order: list[Batch]) -> list[Batch]:
-    """Where whole hosts go to one consumer, hosts with the fewest units that stay come first (R-HOSTS-2)."""
+    """Under `exclusive`, hosts with the fewest units that stay come first (R-HOSTS-2)."""
     if not sheet.is_exclusive:
         return order
     stay: Counter[str] = Counter()
@@ -190,7 +190,7 @@ def _emptying_first(sheet: Sheet, free: Counter[Batch], order: list[Batch]) -> l
 
 
 def not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
-    """Units of a leaf that are not under notice; those that are, are the ones that give first on their host."""
+    """Units of a leaf that are not under notice. The units under notice are the first victims on their host."""
     mine = [batch for batch in books.batches if sheet.holder[batch.request] == leaf]
     free = Counter({batch: books.batches[batch] - books.fresh[batch] for batch in mine})
     key = _victim_key(sheet, leaf)
@@ -206,7 +206,7 @@ def not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
 
 
 def _victim_key(sheet: Sheet, leaf: str) -> Callable[[Batch], tuple[int, ...]]:
-    """Key by which the largest gives first; ties: the last id, then the last host, for `oldest` the first ones."""
+    """Sort key of victims, the largest first. Ties: the last id, then the last host; for `oldest` the first ones."""
     place = {host: index for index, host in enumerate(sheet.inventory)}
     id_order = {name: index for index, name in enumerate(sorted(sheet.requests))}
     sign = -1 if sheet.switches[leaf].victims == "oldest" else 1
@@ -221,7 +221,7 @@ def _victim_key(sheet: Sheet, leaf: str) -> Callable[[Batch], tuple[int, ...]]:
 
 
 def _broken_gangs(order: list[str], core: dict[str, int], short: int) -> set[str]:
-    """Find the fewest gangs whose minimum covers what loose units leave `short`; of such, the first in victim order."""
+    """Find the fewest gangs whose minimum covers `short`; of equal numbers the first in the order of victims."""
     broken: set[str] = set()
     waiting = [key for key in order if key in core]
     number = 0

@@ -1,4 +1,4 @@
-"""Which policy entries are in force, looked up in the windows as they are written (R-WINDOW-1)."""
+"""The policy entries in force, found directly from their windows (R-WINDOW-1)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _EPOCH_WEEKDAY = 3
 
 
 def entries_now(plan: Plan, group: str, instant: int) -> dict[int, PolicyEntry]:
-    """First-level consumer → its entry in force: whose window is open, or is next to open and leads."""
+    """First-level consumer → its entry in force: the one whose window is open, or opens next within its lead time."""
     return dict(zip(plan.tree.children[0], _in_force(plan, group, instant)[1], strict=True))
 
 
 def earliest_deadline(plan: Plan, group: str, instant: int) -> int:
-    """When the windows in force open, where they are in force before that; else the instant itself."""
+    """The instant at which the windows in force open, where they are in force before it; else the given instant."""
     return _in_force(plan, group, instant)[0]
 
 
@@ -48,9 +48,9 @@ def _lead(windows: Windows) -> Callable[[int], int]:
 
 
 def _open(plan: Plan, group: str, entries: Sequence[int], instant: int) -> list[int]:
-    """The entry of every first-level consumer whose window is open; without one, that which has no window.
+    """First-level consumer → the entry whose window is open, else the entry without a window.
 
-    In a divided group each is only under the entries that list it (R-MIX-1).
+    In a mixed group a consumer is only under the entries that list it (R-MIX-1).
     """
     top, first = plan.tree.first_level, plan.tree.children[0]
     lists = {at: {top[row] for row in plan.policies[at].consumers} for at in entries}
@@ -64,7 +64,7 @@ def _open(plan: Plan, group: str, entries: Sequence[int], instant: int) -> list[
 
 
 def open_entries(plan: Plan, group: str, instant: int) -> list[int]:
-    """Positions of the entries of a group that is not divided which are in force: by window, else without one."""
+    """Positions of the entries in force of a group that is not mixed: with an open window, else without a window."""
     entries = [at for at, entry in enumerate(plan.policies) if group in entry.resource_groups]
     opened = _whose_window_is_open(plan, entries, instant)
     return opened or [at for at in entries if not plan.policies[at].spans]
@@ -88,7 +88,7 @@ def _kind(windows: Windows, day: int) -> int:
 
 
 def _shown(zone: Zone, instant: int) -> int:
-    """The latest local time that clocks have shown by an instant: of an hour that comes twice the first counts."""
+    """The latest local time shown up to an instant; of an hour that occurs twice the first counts."""
     later = 0
     if zone.repeat is not None:
         begin, period = zone.repeat

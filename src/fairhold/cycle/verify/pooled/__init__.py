@@ -1,4 +1,4 @@
-"""The independent check of pools: one cycle of `multidimensional` again, by path, unit by unit, with fractions.
+"""The independent check of pools: recomputes one cycle of `multidimensional` by path, unit by unit, with fractions.
 
 amounts   vectors                                terms      what the plan says of each consumer
 stock     hosts, parcels, requests, units        force      which entries share vectors now

@@ -1,4 +1,4 @@
-"""Notices of a cycle that other notices make needless, tried one by one once all is taken (R-NOTICE-3)."""
+"""Withdraws notices of a cycle that other notices make unnecessary, one by one after all takes (R-NOTICE-3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def stay_after_all(coming: Coming, noticed: list[Unit]) -> list[Unit]:
-    """Units told to go now that stay without loss for anybody, the last told first; they have no notice any more."""
+    """Withdraw new notices of units that can stay without loss to any taker, the last first; returns the units."""
     spared: list[Unit] = []
     seen: set[Unit] = set()
     coming.staying = []
@@ -40,7 +40,7 @@ def stay_after_all(coming: Coming, noticed: list[Unit]) -> list[Unit]:
 
 
 def _with_gang(unit: Unit) -> list[Unit]:
-    """A unit, or all that was told now of a gang that stops whole."""
+    """A unit, or all units of its gang that got notice in this cycle where the gang stops whole."""
     if not is_stopping(unit.asked):
         return [unit]
     return [each for each in unit.asked.units if each.notice is not None and each.notice.is_new]
@@ -52,7 +52,7 @@ def _tell(notices: dict[Unit, Notice]) -> None:
 
 
 def _is_enough_without(coming: Coming, taker: Asked, stay: list[Unit]) -> bool:
-    """Whether as much comes to a taker if some stay that went for it; if not, all is as it was."""
+    """Whether a taker gets as much if some of its victims stay; if not, nothing changes."""
     ways = coming.to[taker]
     before = {host: (way.pool, list(way.goes), way.units) for host, way in ways.items()}
     rooms = [(parcel, parcel.idle, dict(parcel.kept)) for host in ways for parcel in host.parcels]
@@ -84,7 +84,7 @@ def _is_enough_without(coming: Coming, taker: Asked, stay: list[Unit]) -> bool:
 
 
 def _brings_one_more(coming: Coming, taker: Asked, host: Host, pools: set[str]) -> bool:
-    """Let one unit more come to a host, if all there will stand in some pools; else it is as before."""
+    """Let one more unit come to a host, if all units there will be in given pools; else nothing changes."""
     way = coming.to[taker][host]
     units, most = way.units, way.units + 1
     for number in (most, units):
@@ -98,7 +98,7 @@ def _brings_one_more(coming: Coming, taker: Asked, host: Host, pools: set[str]) 
 
 
 def _is_within_part(coming: Coming, taker: Asked, host: Host) -> bool:
-    """Whether all that come to a host have room in the pool in which they count, without what is reserved inside it."""
+    """Whether all units that come to a host fit in the pool in which they count, without reserved parcels inside it."""
     way, terms = coming.to[taker][host], coming.stock.terms
     mine = [
         parcel

@@ -16,32 +16,32 @@ def plus(*many: Amounts) -> Amounts:
 
 
 def minus(one: Amounts, other: Amounts) -> Amounts:
-    """What is left; may be negative."""
+    """The difference; may be negative."""
     return tuple(a - b for a, b in zip(one, other, strict=True))
 
 
 def lower(one: Amounts, other: Amounts) -> Amounts:
-    """The smaller of both, by resource."""
+    """The minimum of two vectors, by resource."""
     return tuple(min(a, b) for a, b in zip(one, other, strict=True))
 
 
 def excess(one: Amounts, other: Amounts) -> Amounts:
-    """What the one has more; nowhere negative."""
+    """The first minus the second, at least 0 for each resource."""
     return tuple(max(0, a - b) for a, b in zip(one, other, strict=True))
 
 
 def scaled(one: Amounts, units: int) -> Amounts:
-    """So many of it."""
+    """A multiple of a vector."""
     return tuple(each * units for each in one)
 
 
 def fits(unit: Amounts, room: Amounts) -> bool:
-    """Whether a unit has room."""
+    """Whether a unit fits."""
     return all(a <= b for a, b in zip(unit, room, strict=True))
 
 
 def how_many(unit: Amounts, room: Amounts) -> int:
-    """⌊min over resources(room / unit)⌋; of a unit that needs nothing none fit (R-POOL-3)."""
+    """⌊min over resources(room / unit)⌋; 0 for a unit that needs nothing (R-POOL-3)."""
     return min((have // need for need, have in zip(unit, room, strict=True) if need), default=0)
 
 

@@ -1,4 +1,4 @@
-"""On which parcels the units of a state stand, and in which pool that is (R-POOL-2, R-ADJUST-4)."""
+"""Books the units of a state on parcels, with their pools (R-POOL-2, R-ADJUST-4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kinds = dict["Unit", Kind]
 
 
 def book(terms: Terms, host: Host, kinds: Kinds) -> None:
-    """Book the units of a host: where they stood; else those on their own, those without lenders, then the others."""
+    """Book units of a host where they were; else units on own parcels first, then without lenders, then others."""
     for parcel in host.parcels:
         parcel.idle = parcel.amounts
     rest = [unit for unit in host.units if not _stands_again(terms, unit, kinds[unit])]
@@ -36,7 +36,7 @@ def book(terms: Terms, host: Host, kinds: Kinds) -> None:
 
 
 def _stands_again(terms: Terms, unit: Unit, kind: Kind) -> bool:
-    """Book a unit on what the state says exactly, if all of it is there; whether it is."""
+    """Book a unit exactly as the state says, if all of that is free; returns whether it is."""
     books = _left_of(unit, kind)
     if any(_without(unit.asked.unit, books)):
         return False
@@ -48,7 +48,7 @@ def _stands_again(terms: Terms, unit: Unit, kind: Kind) -> bool:
 
 
 def _left_of(unit: Unit, kind: Kind) -> dict[Parcel, Amounts]:
-    """What is there of that on which the state says that a unit stands."""
+    """The free part of the parcels on which a unit is according to the state."""
     _, _, lenders, parts = kind
     if len(lenders) == 1 and not parts:
         parts = tuple((path, unit.asked.unit) for path in lenders)
@@ -61,14 +61,14 @@ def _left_of(unit: Unit, kind: Kind) -> dict[Parcel, Amounts]:
 
 
 def _without(unit: Amounts, books: Mapping[Parcel, Amounts]) -> Amounts:
-    """What is left of a unit beside what is booked."""
+    """The part of a unit that is not booked yet."""
     for part in books.values():
         unit = minus(unit, part)
     return unit
 
 
 def _stand(terms: Terms, unit: Unit, lenders: frozenset[str], stays: Mapping[Parcel, Amounts]) -> None:
-    """On what it stood as far as that is there, then in order."""
+    """Book a unit where it was as far as that is free, then on parcels in order."""
     unit.books, rest = dict(stays), _without(unit.asked.unit, stays)
     for parcel, part in stays.items():
         parcel.idle = minus(parcel.idle, part)
@@ -94,7 +94,7 @@ def _stand(terms: Terms, unit: Unit, lenders: frozenset[str], stays: Mapping[Par
 
 
 def _pool(terms: Terms, unit: Unit) -> str:
-    """The nearest pool, not deeper than where it was, in which all of its parcels can be."""
+    """The nearest pool that contains all its parcels, and that is not deeper than its pool before."""
     leaf = unit.asked.leaf
     if {parcel.owner for parcel in unit.books} == {leaf}:
         return OWN
@@ -105,7 +105,7 @@ def _pool(terms: Terms, unit: Unit) -> str:
 
 
 def share_out(units: int, lenders: Mapping[str, int]) -> list[frozenset[str]]:
-    """The lenders of each unit where a state says only how many stand on whose: as few a unit as can be."""
+    """The lenders of each unit, as few as possible for each, where a state gives only numbers of units by lender."""
     left = {path: number for path, number in lenders.items() if number}
     found = []
     for rest in range(units, 0, -1):
@@ -120,7 +120,7 @@ def share_out(units: int, lenders: Mapping[str, int]) -> list[frozenset[str]]:
 
 
 def nearest_pool(terms: Terms, parcels: list[Parcel], leaf: str) -> str:
-    """The pool in which a leaf will stand on parcels: the nearest in which all of them can be, or OWN."""
+    """The pool of a leaf's unit on parcels: the nearest that contains all of them, or OWN."""
     if all(parcel.owner == leaf for parcel in parcels):
         return OWN
     return next(

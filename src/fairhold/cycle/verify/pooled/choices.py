@@ -1,4 +1,4 @@
-"""What would go on one host for one unit, and which of two such choices is better (R-TAKE-3)."""
+"""Victims on one host for one unit, and the order of such choices (R-TAKE-3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Order = tuple[tuple[Any, ...], ...]
 
 @dataclass
 class Choice:
-    """What goes on one host: bundles of units, in the order of picking, each with how over-used and how old it is."""
+    """Victims on one host: bundles of units in the order of picking, each with its over-use and age."""
 
     host: Host
     bundles: list[tuple[list[Unit], tuple[Any, ...], tuple[Any, ...], bool]] = field(default_factory=list)
@@ -26,12 +26,12 @@ class Choice:
 
     @property
     def over_use(self) -> Order:
-        """How over-used the first of them is."""
+        """The over-use of the first bundle."""
         order: Order = self.bundles[0][1][1]
         return order
 
     def rank(self, other: Choice) -> bool:
-        """Whether this is better: the most over-used, fewest gangs broken, fewest units, then by `victims`."""
+        """Sort key of choices: the most over-used, the fewest broken gangs, the fewest units, then by `victims`."""
         for (_, mine, _, _), (_, theirs, _, _) in zip(self.bundles, other.bundles, strict=False):
             if mine != theirs:
                 return mine < theirs

@@ -1,4 +1,4 @@
-"""One entry of `own`, and what it has (R-ADJUST-0)."""
+"""One entry of `own`, and what it owns (R-ADJUST-0)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Claim:
 
     @property
     def group(self) -> str:
-        """The resource group of which it is."""
+        """The resource group of the entry."""
         return self.entry.resource_group
 
     def add(self, host: Host, amounts: Amounts) -> None:

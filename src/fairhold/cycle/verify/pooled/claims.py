@@ -1,4 +1,4 @@
-"""What siblings are to own of their parent's hosts, and what they have (R-ADJUST-0 to R-ADJUST-3)."""
+"""What siblings shall own of their parent's hosts, and what they own (R-ADJUST-0 to R-ADJUST-3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is on its way to whom, the space that is kept for it, and notices that nobody needs (R-HELD-1, R-NOTICE-2)."""
+"""Units on their way to requests, the space held for them, and unneeded notices (R-HELD-1, R-NOTICE-2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Way:
-    """Units of a request on their way to a host.
+    """Units of a request that are on their way to a host.
 
     pool : in which they will stand, or OWN
     goes : units under notice for it there
@@ -34,12 +34,12 @@ class Way:
 
 
 class Coming:
-    """All that is on its way or held: request → host → way."""
+    """All units on their way, and all space held: request → host → way."""
 
     def __init__(
         self, stock: Stock, may_stay: Callable[[list[Unit]], bool] | None = None, *, is_exact: bool = False
     ) -> None:
-        """Read what the stock says.
+        """Read the notices and the held space of the stock.
 
         may_stay : whether some may stay for all that is not about space, None = always
         is_exact : whether a request that something is kept for gets no more than that
@@ -47,7 +47,7 @@ class Coming:
         self.stock, self.width, self.may_stay = stock, stock.terms.width, may_stay
         self.to: dict[Asked, dict[Host, Way]] = {}
         self.staying: list[Unit] = []
-        """Units withdrawn in one go that count as staying by now, though their notices are there yet."""
+        """Units of withdrawals in progress: they count as staying though their notices are still there."""
         for request, name in stock.keeps:
             self.way(stock.asked[request], stock.hosts[name])
         noticed = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is not None]
@@ -77,7 +77,7 @@ class Coming:
         return key
 
     def _unsaid(self, asked: Asked) -> int | None:
-        """Units on a way of which a state says nothing: none where it counts others, else all that fit."""
+        """Units on a way without a number in the state: 0 where it has other numbers, else None: all that fit."""
         counts = any(request == asked.id and units is not None for (request, _), units in self.stock.keeps.items())
         return 0 if counts else None
 
@@ -97,7 +97,7 @@ class Coming:
         return is_any
 
     def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
-        """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
+        """Let as many units come on a way as fit and as limits allow; hold idle space for them."""
         way, parcels = self.to[asked][host], reachable(self.stock.terms, asked.leaf, host)
         freed = self.freed(asked, host)
         coming = [each for each, other in self.to[asked].items() if other.units]
@@ -121,7 +121,7 @@ class Coming:
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether no two leaves share a host (R-HOSTS-3)."""
+        """Whether the packing is `exclusive`: no two leaves share a host (R-HOSTS-3)."""
         return self.stock.terms.settings.packing == "exclusive"
 
     def others(self, asked: Asked, host: Host, gone: Collection[Unit] = ()) -> set[str]:
@@ -134,7 +134,7 @@ class Coming:
         return {each.leaf for each, ways in self.to.items() if host in ways and ways[host].units}
 
     def way(self, asked: Asked, host: Host, pool: str = TOP) -> Way:
-        """The way of a request to a host; a new one goes to a pool, or OWN."""
+        """The way of a request to a host; a new way gets the given pool, or OWN."""
         return self.to.setdefault(asked, {}).setdefault(host, Way(pool))
 
     def units(self, asked: Asked, pool: str | None = None) -> int:
@@ -142,7 +142,7 @@ class Coming:
         return sum(way.units for way in self.to.get(asked, {}).values() if pool in {None, way.pool})
 
     def freed(self, asked: Asked, host: Host) -> Amounts:
-        """What those that go have of what the request may stand on."""
+        """Space that the victims free and the request may use."""
         return self._freed_on(asked, host, reachable(self.stock.terms, asked.leaf, host))
 
     def freed_in(self, asked: Asked, host: Host, pool: str, without: Collection[Unit] = ()) -> Amounts:
@@ -150,7 +150,7 @@ class Coming:
         return self._freed_on(asked, host, self._of_pool(asked, host, pool), without)
 
     def kept_in(self, asked: Asked, host: Host, pool: str) -> Amounts:
-        """What is kept for it of that."""
+        """The part of that space that is held for the request."""
         parcels = self._of_pool(asked, host, pool)
         return summed((each.kept[asked.id] for each in parcels if asked.id in each.kept), self.width)
 
@@ -206,7 +206,7 @@ class Coming:
         return found, is_idle
 
     def beside_moves(self) -> dict[Asked, int]:
-        """Units on their way, but for those that stand elsewhere until they move."""
+        """Units on their way, without those that run elsewhere until they move."""
         return {asked: max(0, units - asked.moving) for asked, units in self.shared().items()}
 
     def keep_places(self) -> list[Unit]:
@@ -227,7 +227,7 @@ class Coming:
         return {asked: sum(way.units for way in ways.values() if way.pool != OWN) for asked, ways in self.to.items()}
 
     def keep_anew(self) -> bool:
-        """Keep everything where the next cycle will find it; whether that is elsewhere than now."""
+        """Hold all space where the next cycle will hold it; returns whether anything changed."""
         now = [(asked, host, way, way.units) for asked, ways in self.to.items() for host, way in ways.items()]
         parcels = {parcel: dict(parcel.kept) for _, host, _, _ in now for parcel in host.parcels}
         for asked, host, _, _ in now:
@@ -240,13 +240,13 @@ class Coming:
         return not is_same or any(parcel.kept != kept for parcel, kept in parcels.items())
 
     def lower_shared(self, asked: Asked) -> tuple[list[Unit], bool]:
-        """One unit less on its way into share pools; as `withdraw`."""
+        """Let one fewer unit come into share pools; returns as `withdraw`."""
         self.staying = []
         shared = [host for host, way in self.to[asked].items() if way.pool != OWN]
         return self._lower(asked, self.units(asked) - 1, shared)
 
     def _lower(self, asked: Asked, most: int, hosts: list[Host]) -> tuple[list[Unit], bool]:
-        """At most so many on their way: fewer of those to some hosts, first by notices, then what is ready."""
+        """Reduce the units on their way to a number, on given hosts: first by withdrawn notices, then of the rest."""
         found = self._of_taker(asked, most, hosts)
         too_many = self.units(asked) - most
         last_first = [self.to[asked][host] for host in reversed(hosts)]
@@ -288,7 +288,7 @@ class Coming:
         return min(self.to[asked][host].units, how_many(asked.unit, room))
 
     def keep_no_more(self, asked: Asked, host: Host) -> bool:
-        """Keep what those on their way still need; whether there was more."""
+        """Hold only what units on their way still need; returns whether more was held."""
         need = excess(scaled(asked.unit, self.to[asked][host].units), self.freed_for_it(asked, host))
         is_idle = False
         for parcel in host.parcels:
@@ -303,12 +303,12 @@ class Coming:
 
 
 def wanted(asked: Asked) -> int:
-    """Units that may come: of a gang none beyond its minimum until it has that."""
+    """Units that may come to a request; for a gang none beyond its minimum before it has that."""
     return asked.missing or asked.waiting
 
 
 def for_nobody(stock: Stock, coming: Coming) -> list[Unit]:
-    """Notices for nobody that limits do not need, of units off what is reserved."""
+    """Notices without a taker that no limit needs, of units that are not on reserved parcels."""
     used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
     for asked, ways in coming.to.items():
         used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))

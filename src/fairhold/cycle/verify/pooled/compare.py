@@ -1,4 +1,4 @@
-"""The part of a result that pools have against its recomputation, number by number and row by row."""
+"""Compares the pools' part of a result with its recomputation, number by number and row by row."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ STATE_ROWS = {
 FIELDS = {"deadline": "R-LEND-6", "lenders": "R-POOL-2", "pool": "R-POOL-1", "for": "R-TAKE-1", "amounts": "R-ADJUST-0"}
 """Fields with a rule of their own."""
 NAMES = ("id", "request", "host", "consumer", "entry")
-"""What a row is found again by."""
+"""The fields that identify a row."""
 
 
 def compare_pools(said: Json, expected: Json) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Itera
 
 
 def _is_same(said: object, right: object) -> bool:
-    """Whether two values are equal, in type too: `true` is not 1, `3.0` not 3; one that was read knows its text."""
+    """Whether values and their types are equal: `true` is not 1, `3.0` not 3; a number that was read has its text."""
     if isinstance(said, float) and isinstance(right, float):
         return float(said) == right
     if type(said) is not type(right):

@@ -1,6 +1,6 @@
-"""What must hold of any cycle of pools, looked at in its documents without recomputing it (SPEC §10).
+"""Conditions that every cycle of pools must satisfy, checked in its documents without recomputing it (SPEC §10).
 
-They say what is bad about a difference: a host that is too full, a unit from nowhere, somebody told to go who is at or
+They explain a difference: a host that is too full, a unit from nowhere, a victim of a consumer that is at or
 below its quota.
 """
 
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 def check_pools(plan: Plan, state: State, said: Json) -> Iterator[Finding]:
-    """All conditions of a result whose pools have been found to be of the agreed form."""
+    """Check all conditions of a result whose pools have the agreed form."""
     shares = shares_now(plan, state.now)
     of_pools = [share for share in shares if not share.entry.policy.has_queues]
     for share in of_pools:
@@ -70,7 +70,7 @@ def quotas_divide_usage(terms: Terms, tables: Json) -> Iterator[Finding]:
 
 
 def graces_are_kept(terms: Terms, state: State, rows: Iterable[Json]) -> Iterator[Finding]:
-    """Nobody gets longer than its own grace (R-LEND-6)."""
+    """No notice is longer than the grace of its holder (R-LEND-6)."""
     for row in rows:
         most, grace = terms.grace[row["consumer"]], instant(row["deadline"]) - state.now
         if not 0 <= grace <= most:
@@ -80,7 +80,7 @@ def graces_are_kept(terms: Terms, state: State, rows: Iterable[Json]) -> Iterato
 
 
 def losers_are_above_quota(terms: Terms, state: State, table: Json, rows: Iterable[Json]) -> Iterator[Finding]:
-    """Where nobody owns anything and no gang can break, only who is above its quota of the public pool loses units."""
+    """Where nothing is owned and no gang can break, only consumers above their quota of the public pool lose units."""
     if any(terms.own.values()) or terms.limit or any(request.min_count for request in state.requests):
         return
     for request, leaf in dict.fromkeys((row["request"], row["consumer"]) for row in rows):
@@ -127,7 +127,7 @@ def hosts_hold_what_they_have(plan: Plan, state: State, after: Json) -> Iterator
 
 
 def units_are_conserved(state: State, said: Json) -> Iterator[Finding]:
-    """What is held after is what was held, with the grants and without the stops (R-GRANT-1)."""
+    """Held units after the cycle are those before, plus the grants, minus the stops (R-GRANT-1)."""
     mine = {request.id for request in state.requests if request.unit}
     right: Counter[tuple[str, ...]] = Counter()
     for each in state.allocations:
@@ -148,7 +148,7 @@ def units_are_conserved(state: State, said: Json) -> Iterator[Finding]:
 
 
 def owners_have_what_is_planned(plan: Plan, state: State, share: Share, rows: Iterable[Json]) -> Iterator[Finding]:
-    """Nobody owns, with all below it, more of a group than all its entries ask for (R-ADJUST-0, R-ADJUST-2)."""
+    """No subtree owns more of a group than its entries ask for (R-ADJUST-0, R-ADJUST-2)."""
     terms = make_terms(plan, share.entry)
     hosts = [(host.name, group) for group in share.groups for host in plan.resource_groups[group].hosts]
     group_of = {name: group for name, group in hosts if name not in state.hosts_down}
@@ -178,7 +178,7 @@ def owners_have_what_is_planned(plan: Plan, state: State, share: Share, rows: It
 
 
 def _most_hosts(entry: Owning, there: Collection[str]) -> int:
-    """Of how many hosts an entry may own some."""
+    """The largest number of hosts of which an entry may own a part."""
     if entry.names:
         return sum(name in entry.names for name in there)
     if entry.percent is not None:
@@ -187,7 +187,7 @@ def _most_hosts(entry: Owning, there: Collection[str]) -> int:
 
 
 def parcels_lie_in_hosts(plan: Plan, rows: Iterable[Json]) -> Iterator[Finding]:
-    """Parcels of a host are together no more than it has (R-POOL-1)."""
+    """The parcels of a host sum to no more than the host has (R-POOL-1)."""
     place = {resource.name: resource for resource in plan.resources}
     has = {host.name: host.amounts for group in plan.resource_groups.values() for host in group.hosts}
     owned: Counter[tuple[str, str]] = Counter()

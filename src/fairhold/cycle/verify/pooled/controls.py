@@ -1,4 +1,4 @@
-"""How far one cycle may take back, and how much of that it has done (R-CONTROL-6)."""
+"""The controls on what one cycle takes back, and how much it has taken (R-CONTROL-6)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Restraint:
-    """What holds a cycle back (R-CONTROL-6).
+    """The controls of one cycle (R-CONTROL-6).
 
     most    : units that are told to go at most, None = any number; takers: leaves that take, None = all
-    is_still : nobody is told to go; spares_young: who has not run long enough stays
-    is_trial : what this cycle places may be told to go
-    gone    : units told to go so far; is_full: what was next was too much
+    is_still : no notices are given; spares_young: units that have not run long enough stay
+    is_trial : units placed in this cycle may get notice
+    gone    : units that got notice so far; is_full: the next take was too large
     """
 
     most: int | None = None
@@ -35,11 +35,11 @@ class Restraint:
         return is_open and (self.takers is None or leaf in self.takers)
 
     def spares(self, units: Iterable[Unit], sure: set[Unit]) -> bool:
-        """Whether some were granted at this instant on what was held for them (R-SERVE-3)."""
+        """Whether some of these units were granted at this instant on space held for them (R-SERVE-3)."""
         return not self.is_trial and not sure.isdisjoint(units)
 
     def go(self, units: int) -> bool:
-        """Whether so many go together; more than may go in a cycle only first and alone."""
+        """Whether a number of units may go together; more than the limit only as the first take, and alone."""
         is_too_much = self.most is not None and self.gone > 0 and self.gone + units > self.most
         self.is_full |= is_too_much
         self.gone += 0 if is_too_much else units

@@ -1,4 +1,4 @@
-"""What entries that share vectors decide, recomputed: the parts that they have in a result (SPEC §6, §11)."""
+"""Recomputes the parts of a result that belong to entries that share vectors (SPEC §6, §11)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def expected_pools(plan: Plan, state: State) -> Json:
 
 
 def _lend_unusable(stock: Stock, owner: str) -> None:
-    """Lend up what is idle on hosts where no waiting unit of those below fits: the state as it is (SPEC §6.2)."""
+    """Lend up idle resources of hosts where no waiting unit of consumers below fits, in this state (SPEC §6.2)."""
     waiting = [asked for asked in stock.asked.values() if asked.waiting and owner in stock.terms.up[asked.leaf]]
     for host in stock.hosts.values():
         able = [asked for asked in waiting if will_do(asked, host)]
@@ -122,7 +122,7 @@ def _joined(found: list[tuple[Share, Json]]) -> Json:
 
 
 def _with_down(plan: Plan, state: State, after: Json) -> Json:
-    """What stands on hosts that are down stays in the state."""
+    """Keep units on hosts that are down in the state."""
     mine = {request.id for request in state.requests if request.unit}
     paths = plan.tree.paths
     for row in state.allocations:
@@ -143,7 +143,7 @@ def _with_down(plan: Plan, state: State, after: Json) -> Json:
 
 
 def _parcels_of(plan: Plan, row: Allocation | Notice) -> Json:
-    """On whose parcels units stand."""
+    """The owners of the parcels that units use."""
     paths = plan.tree.paths
     lenders = {paths[at]: units for at, units in row.lenders}
     parts = {paths[at]: amounts_document(plan.resources, amounts) for at, amounts in row.parts}

@@ -1,4 +1,4 @@
-"""Idle resource goes out unit by unit: of a leaf's own, and of a pool (SPEC §6.5, R-TURN-1, R-TAKE-4)."""
+"""Grants idle resources unit by unit: a leaf's own, and those of a pool (SPEC §6.5, R-TURN-1, R-TAKE-4)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Filling:
-    """Places units on what is idle at one level.
+    """Places units on idle resources at one level.
 
     level      : a pool, or a leaf for what it owns
     preference : of own parcels, None = any
@@ -115,7 +115,7 @@ class Filling:
 
 
 def fill_own(stock: Stock, leaf: str, preference: int, used: Used, waits: Waits) -> list[Unit]:
-    """A leaf fills what it owns of one preference (R-SWEEP-1)."""
+    """Grant a leaf its own idle parcels of one preference (R-SWEEP-1)."""
     line = [asked for asked in stock.of(leaf) if waits(asked)]
     filling = Filling(stock, leaf, used, preference)
     placed: list[Unit] = []
@@ -125,7 +125,7 @@ def fill_own(stock: Stock, leaf: str, preference: int, used: Used, waits: Waits)
 
 
 def fill_pool(stock: Stock, path: str, used: Used, waits: Waits) -> list[Unit]:
-    """What is idle in a pool goes out; units in the order of placing."""
+    """Grant the idle resources of a pool; returns units in the order of placing."""
     pool, filling, terms = Pool(stock, path), Filling(stock, path, used), stock.terms
     lines = {
         leaf: [asked for asked in stock.of(leaf) if waits(asked) and pool.size[asked.id]]

@@ -34,7 +34,7 @@ class Used:
         return asked.away.total() - asked.away[OWN]
 
     def add(self, asked: Asked, units: int = 1) -> None:
-        """So many more of a request, or fewer."""
+        """Add units of a request; may be negative."""
         for path in self.terms.up[asked.leaf]:
             for at in self.terms.limit.get(path, ()):
                 self.units[path, at] += asked.unit[at] * units

@@ -87,7 +87,7 @@ class Sweeps:
         return bool(found)
 
     def _lost_some(self) -> bool:
-        """Whether something placed was taken away again; it is no longer told (R-SWEEP-3)."""
+        """Remove grants that were taken back in the same cycle; returns whether there were any (R-SWEEP-3)."""
         stay = [unit for unit in self.placed if unit in unit.asked.units]
         for unit in self.placed:
             if unit.pool != OWN and unit not in unit.asked.units:

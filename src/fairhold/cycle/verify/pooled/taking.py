@@ -319,7 +319,7 @@ class Taking:
         return breaks_gang(unit, gone), *age(self.terms, unit)
 
     def give(self, unit: Unit, taker: Asked | None, reason: str) -> None:
-        """Tell a unit to go."""
+        """Give notice to a unit."""
         self._go([unit], -1)
         unit.notice = Notice(taker, deadline_of(self.stock, unit), reason, self.stock.next(), is_new=True)
         if unit.pool != OWN:
@@ -360,7 +360,7 @@ class Taking:
             self._count(asked, way, 1)
 
     def _bring_more(self, asked: Asked, ground: Ground, chosen: list[Choice]) -> None:
-        """What is freed beyond one unit, with what is idle there, brings more."""
+        """Let more units come where the freed and idle space suffices."""
         for host in dict.fromkeys(choice.host for choice in chosen):
             while (
                 asked.held >= asked.model.min_count
@@ -374,7 +374,7 @@ class Taking:
                     break
 
     def spare(self, units: Iterable[Unit]) -> None:
-        """Units that were told to go may stay."""
+        """Withdraw notices that were given."""
         for unit in units:
             unit.notice = None
             self._move(unit.pool, unit.asked, 1)
@@ -382,7 +382,7 @@ class Taking:
                 self.used.add(unit.asked)
 
     def _take_back(self, asked: Asked, choice: Choice, undo: Undo) -> None:
-        """A gang does not get all: as if nobody had been told."""
+        """Undo the notices for a gang that does not get all its units."""
         self.spare(choice.units)
         way = self.coming.to[asked][choice.host]
         self._count(asked, way, -1)

@@ -1,4 +1,4 @@
-"""What the policy entry in force says of every consumer, by path (SPEC §2, §6.1)."""
+"""The settings of every consumer in the policy entry in force, by path (SPEC §2, §6.1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from fairhold.model.vector import Owning
 
 TOP = "/"
-"""The root: as a pool the public one, as an owner nobody."""
+"""The root: the public pool; as an owner: nobody."""
 OWN = "own"
-"""In place of a pool: a unit stands on what its own leaf owns."""
+"""Used in place of a pool for units on parcels of their own leaf."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """By path; what the entry does not state has its default.
+    """Settings by path, with defaults filled in.
 
     children : in plan order
     up       : path → it and those above it, the root last
@@ -59,17 +59,17 @@ class Terms:
         return [*reversed(way[: way.index(pool)])]
 
     def siblings(self, one: str, other: str) -> tuple[str, str]:
-        """The two below the lowest common ancestor of two leaves."""
+        """The ancestors of two leaves directly below their lowest common ancestor."""
         pairs = zip(reversed(self.up[one]), reversed(self.up[other]), strict=False)
         return next((mine, theirs) for mine, theirs in pairs if mine != theirs)
 
     def takes_part(self, pool: str, leaf: str) -> bool:
-        """Whether no ratio of 0 keeps a leaf out of a pool (R-SHARE-2)."""
+        """Whether a leaf takes part in a pool: no ratio on its way is 0 (R-SHARE-2)."""
         return all(self.ratio[path] for path in self.down(pool, leaf))
 
 
 def bound(stated: int | None) -> int:
-    """A bound in microseconds; not stated = none."""
+    """A bound in microseconds; unlimited where it is not stated."""
     return UNLIMITED if stated is None else stated
 
 
@@ -118,12 +118,12 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
 
 
 def _limit(stated: ConsumerSettings) -> dict[int, int]:
-    """Amounts at most: in all share pools, or of a queue."""
+    """The limit by resource: in all share pools, or of a queue."""
     return {at: most for at, most in (*stated.share_limit, *stated.queue.limit) if most < UNLIMITED}
 
 
 def _preferred(entry: Owning, above: tuple[Owning, ...]) -> Owning:
-    """An entry with its preference: stated, else the parent's for the group, else the default.
+    """An entry of `own` with its preference: its own, else the parent's for the group, else the default.
 
     None where the parent has several: on each host it is then that of the parent's entry that has the host.
     """

@@ -1,4 +1,4 @@
-"""Whose turn it is in a pool, while usages change (R-TURN-1)."""
+"""The order of turns in a pool while usages change (R-TURN-1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Turns:
         self.places: dict[str, Place] = {}
 
     def next(self) -> str | None:
-        """Whose turn it is; None = nobody is left."""
+        """The leaf whose turn it is; None: no leaf is left."""
         path = self.pool
         while self.terms.children[path]:
             line = self._line(path)
@@ -43,7 +43,7 @@ class Turns:
         return path
 
     def _line(self, parent: str) -> list[Place]:
-        """Children whose turn comes, sorted when somebody asks first."""
+        """Children that have turns, sorted on first use."""
         if parent not in self.lines:
             members = [child for child in self.terms.children[parent] if self.left[child]]
             self.places |= {child: self._place(child) for child in members}
@@ -55,7 +55,7 @@ class Turns:
         return -terms.priority[path], Fraction(self.usage.get(path, 0)) / terms.ratio[path], terms.place[path], path
 
     def moved(self, leaf: str) -> None:
-        """The usage of a leaf, and of those above it in the pool, is another now."""
+        """Update the usage of a leaf and of its ancestors in the pool."""
         for path in self.terms.down(self.pool, leaf):
             line = self.lines.get(self.terms.up[path][1], [])
             if path in self.places and self.left[path]:
@@ -64,7 +64,7 @@ class Turns:
                 insort(line, self.places[path])
 
     def drop(self, leaf: str) -> None:
-        """A leaf has no more turns."""
+        """Remove a leaf: it has no more turns."""
         for path in self.terms.down(self.pool, leaf):
             self.left[path] -= 1
             if not self.left[path] and path in self.places:

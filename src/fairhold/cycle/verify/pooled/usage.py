@@ -22,9 +22,9 @@ By = dict[str, Fraction]
 
 
 class Pool:
-    """One pool as it is used now.
+    """The usage of one pool now.
 
-    has   : what the pool has in all, when it is looked at
+    has   : total resources of the pool, read on use
     size  : request → what one unit counts, 0 where none fits
     here  : request → units in the pool
     usage : path → with what is under notice; moved: path → without it, and with what is on its way
@@ -50,13 +50,13 @@ class Pool:
             self.count(self.moved, asked, asked.away[path] + sum(unit.notice is None for unit in mine))
 
     def count(self, column: By, asked: Asked, units: int) -> None:
-        """So many units of a request more, or fewer, for all on the way up to the pool."""
+        """Add units of a request to the usage of its leaf and of all ancestors below the pool; may be negative."""
         if asked.id in self.size and units:
             for path in [*self.terms.down(self.path, asked.leaf), self.path]:
                 column[path] += self.size[asked.id] * units
 
     def came(self, asked: Asked) -> None:
-        """A unit was placed in the pool."""
+        """Count a unit that was placed in the pool."""
         self.here[asked.id] += 1
         self.count(self.usage, asked, 1)
         self.count(self.moved, asked, 1)
@@ -96,10 +96,10 @@ class Pool:
         return max(usage, min(Fraction(1), usage + waiting * self.size[asked.id]))
 
     def _counted(self, path: str, above: Collection[str], waiting: Callable[[Asked], int]) -> Fraction:
-        """What of a consumer's demand fits under the limits inside it, and those of some above it (R-LIMIT-2).
+        """The demand of a consumer that fits under the limits inside it and under given limits above it (R-LIMIT-2).
 
-        First its units in other share pools, then those that it holds here, then what it waits for; what is of ratio 0
-        below it counts for nothing, and what that waits for takes no room.
+        First its units in other share pools count, then units held here, then units it waits for. Consumers of ratio 0
+        below it do not count, and their waiting units take no room.
         """
         terms, room = self.terms, {name: dict(most) for name, most in self.terms.limit.items()}
         mine = [asked for asked in self.members if path in terms.up[asked.leaf]]
@@ -128,7 +128,7 @@ class Pool:
         return sum(parts, Fraction(0))
 
     def _share(self, path: str) -> None:
-        """Divide a quota among children: share priorities from above, inside one by ratio up to the demands."""
+        """Divide a quota among children: the highest share priority first, within one by ratio, up to the demands."""
         left, terms = self.quota[path], self.terms
         for priority in sorted({terms.priority[child] for child in terms.children[path]}, reverse=True):
             band = [child for child in terms.children[path] if terms.priority[child] == priority]

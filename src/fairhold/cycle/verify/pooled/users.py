@@ -1,4 +1,4 @@
-"""What of the requests of one user counts, where a leaf bounds what he holds (R-USER-2)."""
+"""The demand of one user that counts in a leaf with a user limit (R-USER-2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cap_users(stock: Stock) -> None:
-    """Say of every request how many units it may have: what is left of its user's limit goes by their turns."""
+    """Set the units that each request may have: the rest of its user's limit is given out in the order of turns."""
     for leaf in stock.terms.leaves:
         limit = stock.terms.user_limit[leaf]
         line = [asked for asked in stock.of(leaf) if asked.model.user] if limit is not None else []

@@ -1,4 +1,4 @@
-"""Units inside a leaf: which gives first, gangs that are broken, and what has not run long enough (R-VICTIM-1)."""
+"""Victims inside a leaf: their order, broken gangs, and units that have not run long enough (R-VICTIM-1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def age(terms: Terms, unit: Unit) -> tuple[int, ...]:
-    """The smallest gives first: by `victims`, then of the request listed last, then the last placed."""
+    """Sort key, the smallest gives first: by `victims`, then the request listed last, then the unit placed last."""
     model, victims = unit.asked.model, terms.settings.victims
     young = (-model.submitted, -unit.started)
     orders: dict[str, tuple[int, ...]] = {
@@ -24,7 +24,7 @@ def age(terms: Terms, unit: Unit) -> tuple[int, ...]:
 
 
 def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
-    """A unit, or all that is left of its gang where that falls below its minimum (R-TAKE-4)."""
+    """A unit, or the rest of its gang where the gang falls below its minimum (R-TAKE-4)."""
     if not breaks_gang(unit, gone):
         return [unit]
     return [each for each in unit.asked.units if each.notice is None and each not in gone]

@@ -28,7 +28,7 @@ MOST_ROUNDS = 20
 
 
 class Queued:
-    """What a cycle decides."""
+    """The decision of a cycle."""
 
     def __init__(self, stock: Stock, table: Table, restraint: Restraint) -> None:
         self.stock, self.table, self.restraint = stock, table, restraint
@@ -87,7 +87,7 @@ class Queued:
                 waiting.discard(asked)
 
     def _next(self, waiting: set[Asked], units: Callable[[Asked], int]) -> Asked:
-        """Who is served next, from the top down (R-SERVE-1)."""
+        """The queue that is served next, found from the top down (R-SERVE-1)."""
         first: dict[str, tuple[tuple[object, ...], Asked]] = {}
         for asked in sorted(waiting, key=lambda each: each.place, reverse=True):
             mine = (-asked.model.priority, not asked.missing, asked.model.submitted, asked.id)
@@ -132,7 +132,7 @@ class Queued:
         return bool(found), is_idle
 
     def _lost_some(self) -> bool:
-        """Whether something placed was taken away again; it is no longer told (R-SWEEP-3)."""
+        """Remove grants that were taken back in the same cycle; returns whether there were any (R-SWEEP-3)."""
         stay = [unit for unit in self.placed if unit in unit.asked.units]
         for unit in self.placed:
             if unit not in unit.asked.units:
@@ -171,7 +171,7 @@ class Queued:
     # --- what is taken back
 
     def _take_back(self) -> None:
-        """Between queues, then inside them, until nobody takes any more (R-CONTEST-4, R-CONTEST-5)."""
+        """Take between queues, then inside them, until no request takes any more (R-CONTEST-4, R-CONTEST-5)."""
         taking = Taking(self.stock, self.table, self.restraint, self.coming, self.noticed, self.pairs)
         before = -1
         while len(self.noticed) != before:

@@ -1,4 +1,4 @@
-"""What a request may have without that anybody goes for it, recomputed (R-CONTEST-1, R-CONTEST-4, R-SERVE-2)."""
+"""What a request may get without further victims, recomputed (R-CONTEST-1, R-CONTEST-4, R-SERVE-2)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def exceeds_share(table: Table, asked: Asked, need: tuple[int, ...]) -> bool:
-    """Whether its queue would be above its fair share of something that it asks for (R-CONTEST-1)."""
+    """Whether its queue would be above its fair share of a requested resource (R-CONTEST-1)."""
     return any(need[at] and table.held[at][asked.leaf] + need[at] > table.fair[at][asked.leaf] for at in table.width)
 
 
 def is_barred(table: Table, asked: Asked, need: tuple[int, ...]) -> bool:
-    """Whether it is not preemptible, and some queue deserves no more for such work (R-SERVE-2)."""
+    """Whether it is not preemptible, and exceeds what its queue, or one above, deserves for that (R-SERVE-2)."""
     return not is_preemptible(asked) and any(
         need[at] and table.fixed[at][path] + need[at] > table.deserves(path, at)
         for path in table.queues[asked.leaf].up[:-1]

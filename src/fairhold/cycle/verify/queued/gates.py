@@ -1,4 +1,4 @@
-"""What no placement of queues may break (R-SERVE-2)."""
+"""Bounds that no placement of queues may exceed (R-SERVE-2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Gates(Used):
-    """Limits, and what is deserved for units that are never taken back (R-SERVE-2)."""
+    """Limits, and deserved amounts for units that are not preemptible (R-SERVE-2)."""
 
     def __init__(self, stock: Stock, table: Table) -> None:
         self.table = table
@@ -21,18 +21,18 @@ class Gates(Used):
         super().__init__(stock, stock.units())
 
     def away_units(self, asked: Asked) -> int:
-        """All of them: a queue owns no hosts."""
+        """All units: a queue owns no hosts."""
         return asked.away.total()
 
     def add(self, asked: Asked, units: int = 1) -> None:
-        """So many more of a request, or fewer."""
+        """Add units of a request; may be negative."""
         super().add(asked, units)
         for path in self.table.queues[asked.leaf].up if not is_preemptible(asked) else ():
             for at in self.table.width:
                 self.fixed[path, at] = self.fixed.get((path, at), 0) + asked.unit[at] * units
 
     def allow(self, asked: Asked, units: int) -> bool:
-        """Whether so many more break nothing."""
+        """Whether a number of further units is within all bounds."""
         if is_preemptible(asked):
             return super().allow(asked, units)
         return super().allow(asked, units) and all(

@@ -1,4 +1,4 @@
-"""What was held for somebody before a cycle, recomputed: it is theirs, whoever's turn it is (R-SERVE-3)."""
+"""Grants on space that was held before the cycle, recomputed; they do not depend on turns (R-SERVE-3)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hand_out(stock: Stock, coming: Coming, gates: Gates) -> list[Unit]:
 
 
 def _ready(stock: Stock, coming: Coming, asked: Asked, host: Host) -> int:
-    """How many units of a request may start on a host on nothing but what is held for them."""
+    """The number of units of a request that may start on a host using only space held for it."""
     if stock.terms.settings.packing == "exclusive" and leaves_on(stock, host) != {asked.leaf}:
         return 0
     way = coming.to[asked].get(host)

@@ -1,4 +1,4 @@
-"""Moves to other hosts that make room for a request, looked for again (R-CONTEST-6)."""
+"""Moves to other hosts that make room for a request, searched again (R-CONTEST-6)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Steps = list[tuple[Piece, list["Host"]]]
 
 
 class Moving:
-    """What is looked for: room for so many units of a request on hosts in its order."""
+    """A search: room for a number of units of a request, on hosts in its order."""
 
     def __init__(self, stock: Stock, coming: Coming, asked: Asked, units: int) -> None:
         self.stock, self.coming, self.asked, self.units = stock, coming, asked, units
@@ -30,7 +30,7 @@ class Moving:
         self.steps: Steps = []
 
     def free(self, host: Host, steps: Steps) -> Amounts:
-        """What is idle on a host once all steps are done."""
+        """Idle resources of a host after all steps."""
         left = plus(*(parcel.idle for parcel in host.parcels))
         for piece, places in steps:
             for unit, place in zip(piece, places, strict=True):
@@ -39,11 +39,11 @@ class Moving:
         return left
 
     def rooms(self, steps: Steps) -> dict[Host, int]:
-        """Units of the request that fit on each host then."""
+        """Units of the request that fit on each host after all steps."""
         return {host: how_many(self.asked.unit, self.free(host, steps)) for host in self.hosts}
 
     def is_enough(self, steps: Steps) -> bool:
-        """Whether so many fit: on one host where they pack."""
+        """Whether the wanted number fits; on one host where the request packs."""
         rooms = self.rooms(steps).values()
         return (max(rooms, default=0) if packs(self.asked) else sum(rooms)) >= self.units
 

@@ -1,4 +1,4 @@
-"""Who may give to whom, and the order that a take keeps, recomputed (R-CONTEST-1 to R-CONTEST-3)."""
+"""Which queues may give to which, and the order that a take must keep, recomputed (R-CONTEST-1 to R-CONTEST-3)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 Piece = tuple["Unit", ...]
 Order = tuple[bool, Fraction]
-"""A ratio: whether it is beyond all numbers, else how much."""
+"""A ratio: (whether it is infinite, its value else)."""
 
 
 class Quest(NamedTuple):
-    """What is looked for.
+    """The search for victims of one request.
 
     need, short : of the taker, and places of the resources that are short; strategy : `fair share` or `quota`
     before : by resource and path, what everybody held before
@@ -38,12 +38,12 @@ class Rival(NamedTuple):
 
 
 def part(held: int, of: int | Fraction) -> Order:
-    """A ratio; 0/0 is 0, of nothing it is beyond all numbers."""
+    """A ratio; 0/0 is 0, and a positive amount / 0 is infinite."""
     return (bool(held), Fraction(0)) if not of else (False, Fraction(held) / Fraction(of))
 
 
 def may_give(table: Table, quest: Quest, rival: Rival) -> bool:
-    """Whether a side holds too much of something that is short, by the strategy (R-CONTEST-1)."""
+    """Whether a side holds too much of a resource that is short, by the strategy (R-CONTEST-1)."""
     if quest.strategy == "fair share":
         return any(table.held[at][rival.theirs] > table.threshold(rival.theirs, at) for at in quest.short)
     too_much = any(table.held[at][rival.theirs] > table.deserves(rival.theirs, at) for at in quest.short)
@@ -84,7 +84,7 @@ def keeps_order(table: Table, quest: Quest, rival: Rival, leaves: Iterable[str])
 
 
 def ends_well(table: Table, quest: Quest, rivals: Iterable[Rival], gone: Iterable[Piece]) -> bool:
-    """Whether all pieces together may go, as everybody ends."""
+    """Whether all pieces may go together, by what each queue holds in the end."""
     leaves = {piece[0].asked.leaf for piece in gone}
     for rival in rivals:
         given = {leaf for leaf in leaves if rival.theirs in table.queues[leaf].up}
@@ -105,7 +105,7 @@ class Pair(NamedTuple):
 
 
 def paired(table: Table, quest: Quest, rival: Rival) -> Pair:
-    """What has to hold of both sides once it is told."""
+    """The conditions on both sides after notice is given."""
 
     def was(path: str, at: int) -> Order:
         return part(quest.before[at][path], table.fair[at][path])
@@ -132,14 +132,14 @@ def outlasts(spared: int) -> int:
 
 
 def gives(table: Table, path: str, piece: Piece, short: list[int]) -> tuple[object, ...]:
-    """Place of a queue among those that give: the most saturated, lowest priority, youngest (R-CONTEST-3)."""
+    """Sort key of victims: the most saturated queue, the lowest priority, the youngest (R-CONTEST-3)."""
     is_beyond, most = max(part(table.held[at][path], table.fair[at][path]) for at in short)
     model, first = piece[0].asked.model, piece[0]
     return not is_beyond, -most, model.priority, -model.submitted, -first.asked.place, -first.started, -first.at
 
 
 def left_broken(asked: Asked, gone: Iterable[Piece]) -> Piece:
-    """What pieces that go leave of a gang, where that is below its minimum."""
+    """The rest of a gang after pieces go, where it is below its minimum."""
     taken = {unit for piece in gone for unit in piece if unit.asked is asked}
     left = tuple(unit for unit in asked.units if unit.notice is None and unit not in taken)
     return left if taken and len(left) < asked.model.min_count else ()

@@ -1,4 +1,4 @@
-"""The table of queues as a result says it (SPEC §11)."""
+"""The table of queues in the format of a result (SPEC §11)."""
 
 from __future__ import annotations
 

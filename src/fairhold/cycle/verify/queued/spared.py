@@ -1,4 +1,4 @@
-"""Who was told in a cycle and is not needed in the end, recomputed (R-CONTEST-7)."""
+"""Notices of a cycle that are not needed in the end, recomputed (R-CONTEST-7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Spared:
-    """Units that this cycle told, looked at from the last to the first.
+    """Units that got notice in this cycle, checked from the last to the first.
 
     pairs : unit told for another queue → the two sides, and what has to hold of them
     """
@@ -31,7 +31,7 @@ class Spared:
         self.stock, self.table, self.coming, self.noticed, self.pairs = stock, table, coming, noticed, pairs
 
     def spare(self, stay: Callable[[list[Unit]], None]) -> bool:
-        """Let go of the notices that nobody needs; whether there are any."""
+        """Withdraw the notices that are not needed; returns whether there were any."""
         is_any = False
         told = {unit: unit.notice.at for unit in self.noticed if unit.notice is not None}
         for unit in sorted(told, key=lambda each: -told[each]):
@@ -58,7 +58,7 @@ class Spared:
         return self._stay_in_order(units)
 
     def _lacks(self, taker: Asked, host: Host, without: Collection[Unit]) -> Amounts:
-        """What units on their way would need of what is idle, if some stayed."""
+        """Idle resources that units on their way would need if some victims stayed."""
         way = self.coming.to[taker][host]
         width = self.stock.terms.width
         freed = summed((unit.asked.unit for unit in way.goes if unit not in without), width)
@@ -101,7 +101,7 @@ class Spared:
 
 
 def _whole(unit: Unit) -> list[Unit]:
-    """With whom a unit goes or stays: of a gang that stops or moves all that do."""
+    """The units that go or stay with a unit: all units of a gang that stops or moves."""
     gang = unit.asked
     if gang.model.min_count < 2:
         return [unit]

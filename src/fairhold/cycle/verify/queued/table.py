@@ -1,4 +1,4 @@
-"""What every queue deserves, asks for and is entitled to, resource by resource (R-QUEUE-1 to R-QUEUE-5)."""
+"""Deserved amount, demand and fair share of every queue, by resource (R-QUEUE-1 to R-QUEUE-5)."""
 
 from __future__ import annotations
 
@@ -72,29 +72,29 @@ class Table:
         return range(len(self.total))
 
     def clear(self) -> None:
-        """Nobody holds anything for a request."""
+        """Set all held amounts to zero."""
         self.held = [dict.fromkeys(self.queues, 0) | unnamed for unnamed in self.unnamed]
         self.fixed = [dict.fromkeys(self.queues, 0) for _ in self.total]
 
     def came(self, asked: Asked, units: int) -> None:
-        """So many units more of a request, or fewer."""
+        """Add units of a request; may be negative."""
         for at in self.width:
             for path in self.queues[asked.leaf].up:
                 self.held[at][path] += asked.unit[at] * units
                 self.fixed[at][path] += 0 if is_preemptible(asked) else asked.unit[at] * units
 
     def deserves(self, path: str, at: int) -> Number:
-        """What a queue deserves, more than any amount where that is all."""
+        """The deserved amount of a queue; infinite where it is unlimited."""
         amount = self.queues[path].deserved[at]
         return UNLIMITED if amount is None else amount
 
     def limit(self, path: str, at: int) -> Number:
-        """What it may hold at most."""
+        """The most that it may hold."""
         amount = self.queues[path].limit[at]
         return UNLIMITED if amount is None else amount
 
     def threshold(self, path: str, at: int) -> Number:
-        """What it may hold before others take it by fair shares."""
+        """The amount that it may hold before others take by fair shares."""
         amount = min(self.limit(path, at), max(self.deserves(path, at), self.fair[at][path]))
         return amount if amount < UNLIMITED else self.total[at]
 
@@ -105,7 +105,7 @@ def is_preemptible(asked: Asked) -> bool:
 
 
 def make_table(plan: Plan, share: Share, state: State, stock: Stock) -> Table:
-    """What is asked for and what everybody is entitled to; nobody holds anything yet."""
+    """The table of demands and fair shares, before anything is held."""
     queues = _queues(plan, share)
     hosts = list(stock.hosts.values())
     bulks = _bulks(plan, share, state)
@@ -135,7 +135,7 @@ def make_table(plan: Plan, share: Share, state: State, stock: Stock) -> Table:
 
 
 def _bulks(plan: Plan, share: Share, state: State) -> list[tuple[int, ...]]:
-    """What there is of each group without hosts, as the state has it, else as the plan has."""
+    """The capacity of each group without hosts: that of the state, else of the plan."""
     found = []
     for name in share.groups:
         capacity = state.capacity.get(name) or plan.resource_groups[name].capacity
@@ -191,7 +191,7 @@ def _amount(units: int) -> int | None:
 
 
 def _stated(own: int | None, other: int | None, above: int) -> int:
-    """The first that is stated."""
+    """The first value that is not None."""
     return next((each for each in (own, other) if each is not None), above)
 
 
@@ -205,14 +205,14 @@ def _history(queues: dict[str, Queue], usage: dict[str, Fraction], path: str) ->
 
 
 def _usable(table: Table, path: str, at: int) -> Number:
-    """What a queue can use, and what its children can (R-QUEUE-1)."""
+    """The demand that a queue and its children can use (R-QUEUE-1)."""
     children = table.queues[path].children
     wanted = sum(_usable(table, child, at) for child in children) if children else table.asked[at][path]
     return min(table.limit(path, at), wanted)
 
 
 def _exactly(table: Table, at: int, step: int, history: dict[str, Fraction], path: str = TOP) -> None:
-    """Divide what a queue is entitled to among its children, and so on down."""
+    """Divide the fair share of a queue among its children, recursively."""
     fair, children = table.fair[at], table.queues[path].children
     usable = {child: _usable(table, child, at) for child in children}
     for child in children:

@@ -1,4 +1,4 @@
-"""What is taken back for one request of a queue, recomputed (R-CONTEST-1 to R-CONTEST-6)."""
+"""Takes units for one request of a queue, recomputed (R-CONTEST-1 to R-CONTEST-6)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Taking:
-    """Looks for who goes for a request, and tells them.
+    """Finds the victims for a request, and gives them notice.
 
     noticed : grows by who is told; pairs: for another queue, the sides that were compared for it
     """
@@ -55,7 +55,7 @@ class Taking:
         self.pairs = pairs
 
     def take(self, asked: Asked, *, is_inside: bool) -> bool:
-        """What goes for it already, else what moves or goes of other queues, or of its own; whether it got anything."""
+        """Use units that go for it already, else of other queues, else of its own; returns whether it got any."""
         if self._from_freed(asked, is_inside=is_inside):
             return True
         return self._from_own(asked) if is_inside else self._by_moves(asked) or self._from_others(asked)
@@ -188,7 +188,7 @@ class Taking:
     def _first_piece(
         self, rivals: list[Rival], short: list[int], tried: set[Piece], only: Host | None
     ) -> tuple[Rival, Piece] | None:
-        """Who gives next: the most saturated, level by level, then lowest priority, then youngest (R-CONTEST-3)."""
+        """The next victim: of the most saturated queue, then of the lowest priority, then the youngest (R-CONTEST-3)."""
 
         def best(path: str) -> Piece | None:
             children = self.table.queues[path].children
@@ -240,7 +240,7 @@ class Taking:
         return found
 
     def _is_whole(self, asked: Asked, host: Host, leaving: Collection[Unit] = ()) -> bool:
-        """Whether nobody else stays on a host or comes there, where that matters (R-HOSTS-3)."""
+        """Whether no other leaf stays on a host or comes there, under `exclusive` (R-HOSTS-3)."""
         return not self.coming.is_exclusive or not self.coming.others(asked, host, leaving)
 
     def _from_own(self, asked: Asked) -> bool:
@@ -262,7 +262,7 @@ class Taking:
     def _tell(
         self, asked: Asked, need: tuple[int, ...], gone: list[Piece], is_fair: Callable[[list[Piece]], bool]
     ) -> bool:
-        """Return what is not needed, tell the others, and hold the space (R-CONTEST-4, R-HELD-1)."""
+        """Drop victims that are not needed, give notice to the others, and hold the space (R-CONTEST-4, R-HELD-1)."""
         units = self.wants(asked)
         for piece in gone[::-1]:
             gone = self._without(piece, gone, lambda left: self._has_room(asked, need, left))
