@@ -101,7 +101,7 @@ def _filled(sheet: Sheet, line: list[Request], first: Mapping[str, int], quota: 
 
 
 def line_of(sheet: Sheet, leaf: str) -> list[Request]:
-    """The requests of a leaf with what of them counts: by priority, gangs before others, then submitted, id."""
+    """The requests of a leaf with the part that counts, by priority, gangs before others, then submitted, id."""
     mine = [each for name, each in sheet.requests.items() if sheet.holder[name] == leaf]
     mine = [replace(each, count=each.count - sheet.never[each.id]) for each in mine]
     return sorted(mine, key=lambda each: (-each.priority, not each.min_count, each.submitted, each.id))
@@ -113,7 +113,7 @@ def waits(request: Request, held: Mapping[str, int]) -> bool:
 
 
 def is_overdue(sheet: Sheet, request: Request) -> bool:
-    """Whether units are held for a gang by now, where it can be served at all."""
+    """Whether a gang has waited so long that units are held for it, and can be served at all."""
     after = sheet.switches[sheet.holder[request.id]].hold_after
     since = request.submitted if request.since is None else request.since
     return after is not None and sheet.now - since >= after

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Idle:
-    """Idle units: `aside[path]` only the subtree of `path` may be granted, `common` anybody.
+    """Idle units: `aside[path]` for the subtree of `path` only, `common` for every leaf.
 
-    budget : of the common ones, those that consumers of `hybrid` may have beside `ownership` (R-MIX-3)
+    budget : the common units that consumers of `hybrid` may have in a mixed group (R-MIX-3)
     """
 
     aside: dict[str, int]
@@ -35,7 +35,7 @@ class Idle:
         return self.open_to(sheet, leaf) + sum(self.aside[path] for path in sheet.chain(leaf))
 
     def below_limits(self, sheet: Sheet, leaf: str, held: Mapping[str, int]) -> int:
-        """Units that a leaf may be granted: beyond what is set aside for it, what is set aside counts as held."""
+        """Units that a leaf may get below limits: its own set aside; beyond them, units set aside count as held."""
         room, near = UNLIMITED, 0
         for path in sheet.chain(leaf):
             near += self.aside[path]
@@ -46,7 +46,7 @@ class Idle:
         return room
 
     def take(self, sheet: Sheet, leaf: str, units: int) -> None:
-        """Use idle units up: the leaf's own, then its ancestors' from the nearest outwards, then common ones."""
+        """Use up idle units: the leaf's own, then its ancestors' from the nearest up, then common ones."""
         for path in sheet.chain(leaf):
             taken = min(units, self.aside[path])
             self.aside[path] -= taken
@@ -58,7 +58,7 @@ class Idle:
 
 
 def set_aside(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], kept: Mapping[str, int]) -> Idle:
-    """Set idle units aside for reserves, level by level, children's before the parent's own (R-ASIDE-1, S1.12).
+    """Set idle units aside for reserves, level by level; those of children before the parent's (R-ASIDE-1, S1.12).
 
     held : every consumer → units held
     kept : leaf → freed units that are kept for its requests
@@ -84,9 +84,9 @@ def set_aside(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], kept: Mappi
 
 
 def grant(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], idle: Idle, room: Mapping[str, int]) -> dict[str, int]:
-    """Units granted to every leaf; `idle` is used up accordingly (R-GRANT-1, R-GRANT-2; R-SHARE-8).
+    """Leaf → granted units; reduces `idle` by them (R-GRANT-1, R-GRANT-2; R-SHARE-8).
 
-    Both passes are made with every leaf bounded by what it may take back, then again up to its quota.
+    Both passes run twice: first each leaf is bounded by what it may take back, then by its quota.
 
     room : leaf → units that it can use, at most min(quota, demand) - held; `fixed`: min(need, demand) - held
     """
@@ -124,8 +124,8 @@ def _first_pass(
 ) -> dict[str, int]:
     """Pass 1: top-down in rank order, nobody above its quota (R-GRANT-1, S1.49-52).
 
-    alone  : what a consumer can be granted out of what is set aside inside it
-    beyond : what it can use of units from outside on top of that; only so much is handed to it
+    alone  : units that a consumer can be granted from those set aside inside it
+    beyond : further units from outside that it can use; it is granted no more
     """
     alone: dict[str, int] = {}
     beyond: dict[str, int] = {}

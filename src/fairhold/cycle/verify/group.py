@@ -48,7 +48,7 @@ class GroupCycle:
     books       : after the cycle, without the new notices
     reasons     : leaf → reasons that a new notice of it may have
     loans       : (borrower, lender) → units that are lent
-    observed    : notices that nobody is told of (R-CONTROL-4)
+    observed    : notices that are not given (R-CONTROL-4)
     shortages   : leaf → since when it misses units, and whether it takes them back (R-CONTROL-3)
     """
 
@@ -112,7 +112,7 @@ def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
 
 
 def _book(sheet: Sheet, books: Books, placed: Counter[Place], held_for: Mapping[str, Collection]) -> Counter[Place]:
-    """What is granted is held from now on, what is held for gangs is kept; returns the grants."""
+    """Book the grants as held, and keep units that are held for gangs; returns the grants."""
     grants, kept = apart(held_for, placed)
     for place, units in grants.items():
         if place.request:
@@ -126,7 +126,7 @@ def _book(sheet: Sheet, books: Books, placed: Counter[Place], held_for: Mapping[
 
 
 def _whole(sheet: Sheet, held: Mapping[str, int], idle: Idle) -> dict[str, int]:
-    """By path, what is held and what is set aside inside."""
+    """Path → held units plus units set aside inside."""
     aside = dict(idle.aside)
     for path in reversed(sheet.paths):
         if path in sheet.parent:
@@ -135,9 +135,9 @@ def _whole(sheet: Sheet, held: Mapping[str, int], idle: Idle) -> dict[str, int]:
 
 
 def entitlements(sheet: Sheet, held: Mapping[str, int]) -> tuple[Quotas, Parts | None]:
-    """All quotas of one group, and what those of `ownership` are made of.
+    """All quotas of one group, and the parts of the quotas of `ownership`.
 
-    Where hosts go to one consumer, nobody uses more than its hosts have, and all is divided again (R-HOSTS-2).
+    Under `exclusive` no leaf uses more than its hosts have, and all is divided again (R-HOSTS-2).
 
     held : request → units
     """
@@ -164,7 +164,7 @@ def _claimed(  # noqa: PLR0917 - what a cycle knows, in its order
     waived: dict[str, int],
     switched: Counter[str],
 ) -> tuple[Sheet, Quotas, dict[str, int], Counter[str]]:
-    """What only some hosts can serve: claimed there, or waived (R-SITE-4)."""
+    """Missing units that only some hosts can serve: claimed there, or waived (R-SITE-4)."""
     if not sheet.is_sited:
         return sheet, quotas, waived, Counter()
     spared = {leaf: spared_units(books, sheet, leaf) for leaf in sheet.leaves}
@@ -187,7 +187,7 @@ def _taken_back(  # noqa: PLR0917 - what a cycle knows, in its order
     held: Mapping[str, int],
     whole: Mapping[str, int],
 ) -> Counter[str]:
-    """What lenders take back beside `hybrid`, whatever is under notice (R-MIX-4)."""
+    """Units that lenders take back in a mixed group, whatever is under notice (R-MIX-4)."""
     if not sheet.is_mixed:
         return Counter()
     missing = Counter({leaf: max(0, quotas.entitled[leaf] - whole[leaf]) for leaf in sheet.leaves})
@@ -197,9 +197,9 @@ def _taken_back(  # noqa: PLR0917 - what a cycle knows, in its order
 
 
 def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]) -> Distributed:
-    """Grants of both passes; a leaf is handed no more than its gangs can use (R-GRANT-1..3); what is held (R-HOLD-1).
+    """Grants of both passes, no more than gangs of a leaf can use (R-GRANT-1..3), and held units (R-HOLD-1).
 
-    What is held for a gang stands among the grants, of the gang.
+    Units held for a gang are among the grants of the gang.
     """
     kept: Counter[str] = Counter()
     kept_for: Counter[str] = Counter()
@@ -242,7 +242,7 @@ def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]
 
 
 class _Lines:
-    """The requests of every leaf, as they are served."""
+    """The requests of every leaf in serving order."""
 
     def __init__(self, sheet: Sheet, held: Mapping[str, int], kept: Mapping[str, int]) -> None:
         self.lines = {
@@ -260,14 +260,14 @@ class _Lines:
         rooms: Rooms | None = None,
         held_for: Mapping[str, Collection] = MappingProxyType({}),
     ) -> dict[str, dict[str, int]]:
-        """Leaf → request → units of what the leaf is granted; what is held for a gang counts."""
+        """Leaf → request → units of the leaf's grants, including units held for a gang."""
         return {
             leaf: Serving(line, granted[leaf], rooms, held_for.get(leaf)).run() for leaf, line in self.lines.items()
         }
 
 
 def _still_kept(sheet: Sheet, kept: list[HeldUnits], grants: Counter[Place]) -> list[HeldUnits]:
-    """Freed units that stay kept: what a leaf is granted comes off its own, in the order of the state (R-ASIDE-1)."""
+    """Freed units that stay kept: grants of a leaf reduce its own, in the order of the state (R-ASIDE-1)."""
     granted: Counter[str] = Counter()
     for place, units in grants.items():
         granted[place.consumer] += units
@@ -282,7 +282,7 @@ def _still_kept(sheet: Sheet, kept: list[HeldUnits], grants: Counter[Place]) -> 
 
 
 def _reasons(case: Reclaim, leaf: str) -> tuple[str, ...]:
-    """Reasons that a notice of a leaf can have: who holds too much above it, who misses something, what is lost."""
+    """Valid reasons of a notice of a leaf: a limit above it, missing units of others, or lost slots."""
     sheet, claims = case.sheet, case.claims
     limited = case.held[leaf] > sheet.limit[leaf] or any(
         case.above_limit(path, claims[path].missing) > 0 for path in sheet.chain(leaf) if path not in (leaf, TOP)

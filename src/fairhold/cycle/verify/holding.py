@@ -36,7 +36,7 @@ def collecting(sheet: Sheet, books: Books, quotas: Quotas) -> dict[str, list[Req
 def still_kept(
     sheet: Sheet, quotas: Quotas, gangs: Mapping[str, list[Request]], kept: Mapping[str, int], held: Mapping[str, int]
 ) -> Counter[str]:
-    """Leaf → kept units that are set aside: no more than their leaf may come to hold, for gangs no more than its quota.
+    """Leaf → kept units that are set aside: at most what the leaf may come to hold; for gangs at most its quota.
 
     kept, held : path → units
     """
@@ -54,8 +54,8 @@ class Collection:
     """The gang of a leaf for which units are held.
 
     units : held, once the leaf is served
-    begun : it could not start, and units are held from there on
-    until : when all that it misses is known to have come; None = not known
+    begun : it could not start, so that units are held from now on
+    until : instant at which all missing units will have come; None: not known
     """
 
     def __init__(self, sheet: Sheet, books: Books, quotas: Quotas, gangs: list[Request]) -> None:
@@ -70,21 +70,21 @@ class Collection:
         self.until: int | None = None
 
     def comes(self, priority: int) -> bool:
-        """Whether it is a gang's turn: before all others of its priority, as long as they can start."""
+        """Whether it is a gang's turn: it comes before the others of its priority while they can start."""
         if self.begun or not self.gangs or priority > self.gangs[0].priority:
             return False
         self.gang = self.gangs.pop(0)
         return True
 
     def begin(self, needs: int) -> None:
-        """The gang cannot start: it collects so many units."""
+        """Hold a number of units for a gang that cannot start."""
         self.begun = True
         self.needs = needs
 
     def find_start(self, given: Mapping[str, int]) -> None:
-        """When the gang can start at the earliest, once its leaf is served.
+        """Find the earliest start of the gang, after its leaf is served.
 
-        Notices of this very instant do not count: a second cycle must find what the first has found.
+        Notices of this instant do not count: a second cycle must find the same instant.
 
         given : request → units that others were given
         """
@@ -114,25 +114,25 @@ class Collection:
         self.until = None if in_the_way is None or all_there is None else max(in_the_way, all_there)
 
     def allows(self, request: Request) -> bool:
-        """Whether a request is over before the gang can start (R-HOLD-2)."""
+        """Whether a request ends before the gang can start (R-HOLD-2)."""
         limit = run_limit(self.sheet, request)
         return self.until is not None and limit > 0 and self.sheet.now + limit <= self.until
 
 
 def run_limit(sheet: Sheet, request: Request) -> int:
-    """Microseconds that a unit of a request runs at most; 0 = any time."""
+    """The longest run time of a unit of a request in microseconds; 0: no limit."""
     limits = [request.time_limit, sheet.max_run_time[sheet.holder[request.id]]]
     return min((limit for limit in limits if limit > 0), default=0)
 
 
 def _when(ends: Iterable[tuple[int, int]], units: int, now: int) -> int | None:
-    """When so many units are over: the end of the last one that is needed."""
+    """The instant at which a number of units has ended: the end of the last one that is needed."""
     each = [end for end, count in sorted(ends) for _ in range(count)]
     return now if units <= 0 else each[units - 1] if units <= len(each) else None
 
 
 def apart(held_for: Mapping[str, Collection], placed: Counter[Place]) -> tuple[Counter[Place], list[HeldUnits]]:
-    """What was placed, as grants and as what is held for gangs."""
+    """Splits placed units into grants and units held for gangs."""
     grants, kept = Counter(placed), []
     for place, units in placed.items():
         collection = held_for.get(place.consumer)

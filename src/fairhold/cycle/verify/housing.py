@@ -1,4 +1,4 @@
-"""Whole hosts for one consumer each: who lives where, and what everybody can use (R-HOSTS-1, R-HOSTS-2)."""
+"""Packing `exclusive`: the leaf of each host, and what each leaf can use (R-HOSTS-1, R-HOSTS-2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def move_in(sheet: Sheet, books: Books) -> Sheet:
-    """The sheet with who lives where (R-HOSTS-1)."""
+    """The sheet with the leaf that each host belongs to (R-HOSTS-1)."""
     if not sheet.is_exclusive:
         return sheet
     tenants: dict[str, Counter[str]] = {name: Counter() for name in sheet.inventory}
@@ -27,7 +27,7 @@ def move_in(sheet: Sheet, books: Books) -> Sheet:
 
 
 def most_on_hosts(sheet: Sheet, quota: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """Leaf → slots that whole hosts give it, of leaves whose quota is more than that; and slots beyond the quotas.
+    """Leaf → slots of its whole hosts, for leaves with a larger quota; and the slots beyond all quotas.
 
     Leaves come in path order, hosts in that of the inventory: first every leaf takes the hosts that it fills, then
     those that lack most take one for the rest (R-HOSTS-2).

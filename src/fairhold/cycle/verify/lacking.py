@@ -1,4 +1,4 @@
-"""Units that still lack after the division, and who gives them (SPEC §8.4, step 5: R-RECLAIM-5)."""
+"""Units that are still missing after the division, and who gives them (SPEC §8.4, step 5: R-RECLAIM-5)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def lacking(case: Reclaim, going: dict[str, int]) -> dict[str, int]:
-    """Units that every leaf gives in all: `going` and what protected leaves give node by node, bottom-up."""
+    """Leaf → units that it gives: `going`, plus what protected leaves give, node by node from the bottom up."""
     return _Giving(case, going).run()
 
 
 class _Giving:
     """The books of step 5.
 
-    gives  : leaf → units that are to go so far
+    gives  : leaf → units that it gives so far
     spare  : protected leaf → units it may still give
     served : leaf → which of its missing units (1, 2, …) one was taken for
     """
@@ -61,7 +61,7 @@ class _Giving:
         return found[::-1]
 
     def meet(self, leaf: str, first: int, inside: list[str]) -> None:
-        """Find a giver for each of a leaf's units from `first` on; who finds none finds none for a later one."""
+        """Find a giver for each missing unit of a leaf from `first` on, and stop at the first unit without a giver."""
         case = self.case
         for unit in range(first, case.claims[leaf].missing + 1):
             if unit in self.served[leaf]:
@@ -75,12 +75,12 @@ class _Giving:
             self.served[leaf].add(unit)
 
     def giver(self, among: list[str]) -> str | None:
-        """One with units under notice before others, then the worst path."""
+        """The next giver: leaves with units under notice first, then the worst path."""
         able = [leaf for leaf in among if self.spare.get(leaf, 0) > 0]
         return max(able, key=lambda leaf: (self.on_notice(leaf) > 0, self.position[leaf]), default=None)
 
     def on_notice(self, leaf: str) -> int:
-        """Units under notice that are not among those that go already."""
+        """Units under notice beyond those that go already."""
         return self.case.noticed.get(leaf, 0) - self.gives[leaf]
 
     def take(self, leaf: str) -> None:
@@ -97,7 +97,7 @@ class _Giving:
         return False
 
     def replace_lost(self, lost: int, inside: list[str]) -> None:
-        """Units that exist no more: of any protected leaf, then of whoever holds more than its quota (§3.4)."""
+        """Take lost units from protected leaves, then from leaves that hold more than their quota (§3.4)."""
         while lost > 0 and (giver := self.giver(inside)) is not None:
             self.take(giver)
             lost -= 1

@@ -25,11 +25,11 @@ def in_serving_order(sheet: Sheet, leaf: str) -> list[Request]:
 
 
 class Line(NamedTuple):
-    """The requests of a leaf, and what is known of them before they are served.
+    """The requests of a leaf, and their state before they are served.
 
     requests : in serving order
     held     : request → units it holds
-    kept     : request → freed units that are kept for it; only what the request itself does not take is others'
+    kept     : request → freed units kept for it; others get only what the request does not take
     within   : `users`: the turn is of the user who holds the fewest units of the leaf, of those with highest priority
     room_of  : user → units more that he may hold here (R-USER-1)
     """
@@ -46,8 +46,8 @@ class Serving:
 
     units      : left
     served     : request → units
-    rooms      : hosts on which units are put at once, where not any host will do
-    collection : the gang for which units are held where it cannot start; what is held for it counts as served
+    rooms      : hosts on which units are placed at once, where requests restrict hosts
+    collection : the gang for which units are held if it cannot start; held units count as served
     """
 
     def __init__(self, line: Line, units: int, rooms: Rooms | None, collection: Collection | None) -> None:
@@ -61,7 +61,7 @@ class Serving:
             self.used[self._turn_of(request)] += line.held.get(request.id, 0)
 
     def run(self) -> dict[str, int]:
-        """Serve all; what is held for a gang may be used by those that are over before it can start (R-HOLD-2)."""
+        """Serve all requests. Units held for a gang may be used by requests that end before it can start (R-HOLD-2)."""
         self._go_round(self.line.requests)
         collection = self.collection
         if collection is not None and collection.begun:
@@ -96,7 +96,7 @@ class Serving:
                 left.remove(turn)
 
     def _serve_overdue(self, collection: Collection) -> bool:
-        """The turn of an overdue gang: it starts or collects, where its user has room; whether it needs no other."""
+        """The turn of an overdue gang: it starts or collects, where its user has room; returns whether it is done."""
         gang = collection.gang
         missing = self._missing(gang)
         if missing > self.room_of[gang.user]:
@@ -113,7 +113,7 @@ class Serving:
         return max(0, request.min_count - self.line.held.get(request.id, 0) - self.served.get(request.id, 0))
 
     def _give(self, turn: Request, *, is_alone: bool) -> int:
-        """Units of one turn; a gang below its minimum takes all it misses or nothing."""
+        """Grant the units of one turn; a gang below its minimum gets all that it misses or nothing."""
         self.spoken_for.pop(turn.id, 0)
         kept = self.line.kept.get(turn.id, 0) - self.served.get(turn.id, 0)
         count = min(self.units, max(self.units - sum(self.spoken_for.values()), kept), self.room_of[turn.user])
@@ -139,7 +139,7 @@ class Serving:
         self.units -= units
 
     def _lift(self, collection: Collection) -> None:
-        """What is held for the gang is idle again."""
+        """Release the units that are held for the gang."""
         if self.rooms is not None:
             self.rooms.lift(collection.gang.id)
         self.units += collection.units
@@ -147,7 +147,7 @@ class Serving:
 
 
 def _spoken_for(requests: list[Request], held: Mapping[str, int], kept: Mapping[str, int]) -> dict[str, int]:
-    """Units kept for requests that run: a gang that does not may not be able to start, and would keep them from all."""
+    """Units kept for running requests. A gang that does not run may be unable to start, and would block them."""
     return {
         request.id: min(kept.get(request.id, 0), _wanted(request, held))
         for request in requests
@@ -162,7 +162,7 @@ def _wanted(request: Request, held: Mapping[str, int]) -> int:
 def put_on_hosts(sheet: Sheet, books: Books, served: Mapping[str, Mapping[str, int]]) -> Counter[Place]:
     """Place every unit on the first host in inventory order with idle slots (R-PLACE-1), or by the packing.
 
-    A request comes first to the slots that are kept for it; those kept for another one are the last resort.
+    A request first gets the slots that are kept for it; slots kept for others come last.
 
     served : leaf → request → units, leaves in path order, requests in serving order
     """
@@ -198,7 +198,7 @@ def _balance(  # noqa: PLR0917 - what placing knows
     place: Place,
     units: int,
 ) -> int:
-    """Place units one by one: on slots kept for them, then where the smallest part is in use (R-PLACE-2)."""
+    """Place units one by one: on slots kept for them, then on the host with the smallest part in use (R-PLACE-2)."""
     slots, placed = dict(sheet.hosts), 0
     for host in free:
         taken = min(units - placed, _kept_for(free, kept, host, place.request))

@@ -1,4 +1,4 @@
-"""What fixed planned shares leave idle: first come, first served (SPEC §5: R-SHARE-7)."""
+"""Grants of slots that fixed planned shares leave idle: first come, first served (SPEC §5: R-SHARE-7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Waiting(NamedTuple):
-    """A request with units that it still waits for; where the state has counts, all that its leaf waits for."""
+    """A request with its waiting units; where the state has counts, all waiting units of a leaf."""
 
     submitted: int
     position: int
@@ -27,7 +27,7 @@ class Waiting(NamedTuple):
 def waiting(
     sheet: Sheet, served: Mapping[str, Mapping[str, int]], held: Mapping[str, int], room: Mapping[str, int]
 ) -> list[Waiting]:
-    """Everything that still waits, first submitted first, then in path order.
+    """All waiting requests by submission time, then in path order.
 
     served : leaf → request → units that the quotas gave it
     held   : request → units held
@@ -53,10 +53,10 @@ def hand_out(
     room: Mapping[str, int],
     requests: list[Waiting],
 ) -> dict[str, int]:
-    """Units that every leaf gets on top; at parent level branch by branch first, up to its planned share.
+    """Leaf → further units; at parent level first branch by branch, up to the planned share.
 
-    Nobody gets any while a leaf could be given what it misses and cannot use it.
-    What is set aside for a leaf counts with the leftover, never alone.
+    No units are given while some leaf could be given units that it misses and cannot use.
+    Units set aside for a leaf count together with the leftover, never alone.
 
     held : by path, the grants of the quotas included
     room : leaf → units that it can still use

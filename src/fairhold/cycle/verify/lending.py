@@ -1,4 +1,4 @@
-"""What lenders take back, and who uses whose slots after the cycle (SPEC §4: R-LEND-3, R-LEND-4)."""
+"""Units that lenders take back, and loans after the cycle (SPEC §4: R-LEND-3, R-LEND-4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def taken_back(sheet: Sheet, missing: Counter[str], spare: Counter[str]) -> Counter[str]:
-    """Leaf → units that lenders take back from it; both arguments are lowered accordingly."""
+    """Leaf → units that lenders take back from it; reduces both arguments by them."""
     taken: Counter[str] = Counter()
     for lender in sheet.leaves:
         for borrower in reversed(sheet.leaves):
@@ -33,7 +33,7 @@ def loans_after(
 ) -> dict[tuple[str, str], int]:
     """(borrower, lender) → units that a leaf holds above its own, the balance and the share that it uses.
 
-    As before the cycle, then in the order of the lists; of no lender more than it owns and does not hold.
+    Loans stay as before, then follow the order of the lists; no lender lends more than it owns and does not hold.
     """
     leaves = [leaf for leaf in sheet.leaves if sheet.policies[leaf].owns_exactly]
     last = {leaf for leaf in leaves if is_under(sheet, leaf, "borrow_only")}

@@ -1,4 +1,4 @@
-"""Quotas of who owns exactly, alone or beside `hybrid` (SPEC §4: R-OWN-1, R-OWN-2, R-OWN-3, R-LEND-2, R-MIX-2)."""
+"""Quotas under `ownership`, also in mixed groups (SPEC §4: R-OWN-1, R-OWN-2, R-OWN-3, R-LEND-2, R-MIX-2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Parts:
-    """What the quotas are made of, by path.
+    """The parts of the quotas, by path.
 
     quota : whole slots so far; own, balance : of leaves; lent : (borrower, lender) → slots
     rest  : of `own`, what leaves use of their own after all others, as a budget is used up (R-BUDGET-3)
@@ -32,7 +32,7 @@ class Parts:
 
 
 def compute_owned(sheet: Sheet) -> tuple[Quotas, Parts]:
-    """All quotas of a group in which some own exactly."""
+    """All quotas of a group with consumers of `ownership`."""
     owners = [path for path in sheet.paths if sheet.policies[path].owns_exactly]
     others = compute_quotas(_others(sheet)) if sheet.is_mixed else None
     reserve = dict.fromkeys(owners, 0)
@@ -57,7 +57,7 @@ def compute_owned(sheet: Sheet) -> tuple[Quotas, Parts]:
 
 
 def _others(sheet: Sheet) -> Sheet:
-    """The same group without those that own exactly, and without their slots."""
+    """The group without consumers of `ownership` and their slots."""
     return replace(
         sheet,
         slots=max(0, sheet.slots - sheet.apart),
@@ -90,7 +90,7 @@ def _joined(sheet: Sheet, each: list[Quotas]) -> Quotas:
 
 
 def room(sheet: Sheet, parts: Parts, leaf: str, units: int) -> int:
-    """Of so many units, those that fit under the limits of a leaf and of what is above it."""
+    """The part of a number of units that fits under the limits of a leaf and its ancestors."""
     return max(0, min([units, *(sheet.limit[path] - parts.quota[path] for path in sheet.chain(leaf) if path != TOP)]))
 
 
@@ -139,7 +139,7 @@ def _three_steps(sheet: Sheet, need: Mapping[str, int], parts: Parts, slots: int
 
 
 def pairs(sheet: Sheet, leaves: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Borrower, lender and how much at most: in path order, each borrower's lenders in its order (R-LEND-1)."""
+    """(borrower, lender, most units): borrowers in path order, lenders in the borrower's order (R-LEND-1)."""
     found = []
     for leaf in leaves:
         for lender, most in sheet.borrow_from[leaf].items():
@@ -150,7 +150,7 @@ def pairs(sheet: Sheet, leaves: Iterable[str]) -> list[tuple[str, str, int]]:
 
 
 def _share(sheet: Sheet, need: Mapping[str, int], parts: Parts, exact: dict[str, Fraction]) -> None:
-    """What nobody owns, by ratio over the leaves that state one; the level found from below, never passed."""
+    """Divide slots without an owner by ratio over leaves that state one; the level is approached from below."""
     unowned = sheet.slots - sum(sheet.owned[top] for top in sheet.children[TOP])
     before = dict(parts.quota)
     cap = {leaf: need[leaf] - before[leaf] if sheet.stated_ratio.get(leaf) else 0 for leaf in sheet.leaves}
@@ -170,9 +170,9 @@ def _share(sheet: Sheet, need: Mapping[str, int], parts: Parts, exact: dict[str,
 
 
 def _level(sheet: Sheet, cap: Mapping[str, int], before: Mapping[str, int], branch: str, units: int) -> Fraction:
-    """The lowest level at which a branch would have so many units without its own limit, or as many as it can.
+    """The lowest level at which a branch has a number of units without its own limit, or as many as it can have.
 
-    What it has rises ever more slowly with the level: a step as steep as it rises now never leads too far.
+    The units are concave in the level, so that a step along the present slope never goes too far.
     """
     level = Fraction(0)
     have, rises = _inside(sheet, cap, before, branch, level)
@@ -183,7 +183,7 @@ def _level(sheet: Sheet, cap: Mapping[str, int], before: Mapping[str, int], bran
 
 
 def _levels(sheet: Sheet, cap: Mapping[str, int], before: Mapping[str, int], top: Fraction) -> dict[str, Fraction]:
-    """The level of every consumer: that of what is above it, or the lower one at which a branch met its limit."""
+    """The level of every consumer: that of its parent, or the lower one at which a branch reached its limit."""
     level = {TOP: top}
     for path in sheet.paths:
         for child in sheet.children[path]:
@@ -197,7 +197,7 @@ def _levels(sheet: Sheet, cap: Mapping[str, int], before: Mapping[str, int], top
 def _inside(
     sheet: Sheet, cap: Mapping[str, int], before: Mapping[str, int], branch: str, level: Fraction
 ) -> tuple[Fraction, int]:
-    """What a branch would have at a level without its own limit, and by how much it rises beyond."""
+    """Units of a branch at a level without its own limit, and the slope there."""
     amount: dict[str, Fraction] = {}
     rises: dict[str, int] = {}
     for path in reversed(sheet.inside(branch)):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quotas:
-    """What the quotas rest on, and the quotas, by path.
+    """The quotas and their inputs, by path.
 
     owned_now  : owned, scaled with the group, exact (R-SCALE-1)
     reserve    : reserve now (R-SCALE-2)
@@ -25,7 +25,7 @@ class Quotas:
     least      : floor in the fill (R-QUOTA-3)
     quota      : whole numbers
     most       : the share where every level is rounded up (R-PROTECT-1)
-    entitled   : of a leaf, up to where it takes back; of a branch, what it may hold before others take from it
+    entitled   : for a leaf, units up to which it reclaims; for a branch, units it may hold before others take any
     planned    : exact planned shares of `share_ratio` (R-SHARE-3)
     planned_slots : these rounded, where they are fixed (R-SHARE-7)
     """

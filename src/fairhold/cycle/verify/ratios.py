@@ -51,7 +51,7 @@ def compute_shares(sheet: Sheet) -> Quotas:
 
 
 def needs(sheet: Sheet, wanted: Mapping[str, int]) -> dict[str, int]:
-    """Need of every consumer; who has ratio 0 takes no part, nor does anybody below it (R-SHARE-2).
+    """The need of every consumer; 0 for consumers with ratio 0 and all below them (R-SHARE-2).
 
     wanted : leaf → units
     """
@@ -79,9 +79,9 @@ def _shares(sheet: Sheet, need: Mapping[str, int], least: Mapping[str, int]) -> 
 
 
 def _over_leaves(sheet: Sheet, need: Mapping[str, int]) -> Exact:
-    """One filling over all leaves: where a branch's leaves reach its limit, they stay (R-SHARE-4).
+    """One filling over all leaves; leaves of a branch that reaches its limit stop there (R-SHARE-4).
 
-    Deepest branches first, the leaves of each are filled with its limit; what they have then is the most that they get.
+    The deepest branches come first: their leaves are filled up to the branch's limit, which is then their maximum.
     """
     weight = {TOP: Fraction(1)}
     for path in sheet.paths:
@@ -124,7 +124,7 @@ def _round(exact: Exact, amount: int, order: tuple[str, ...]) -> dict[str, int]:
 
 
 def _highest(sheet: Sheet, need: Mapping[str, int], least: Mapping[str, int]) -> dict[str, int]:
-    """What each would have where every level is rounded up (R-PROTECT-1)."""
+    """The units of each consumer if every level were rounded up (R-PROTECT-1)."""
     most = {TOP: sheet.slots}
     for path in sheet.paths:
         rows = {child: (sheet.ratio[child], least[child], need[child]) for child in sheet.children[path]}

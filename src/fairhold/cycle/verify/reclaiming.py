@@ -1,4 +1,4 @@
-"""How many units of every leaf are to go (SPEC §8.4, steps 1 to 4)."""
+"""The number of units that each leaf must give (SPEC §8.4, steps 1 to 4)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Reclaim:
     held     : units held, by path, after this cycle's grants
     whole    : held + set aside inside
     noticed  : leaf → units under notice
-    bound    : leaf → units that must go in any case: noticed by a switch of windows (§9), or of a gang stopped whole
-    lost     : units held that exist no more
+    bound    : leaf → units that must go: noticed by a switch of windows (§9), or of a gang that stops whole
+    lost     : held units whose slots are lost
     spared   : leaf → units that have not run long enough (R-CONTROL-5), or are stranded
     waived   : path → units that are missed and not taken back in this cycle (R-CONTROL-2)
     stranded : leaf → units under no notice on closed hosts, or of a gang with one there
-    loosened : consumers inside a branch that its limit empties: not protected, nothing kept (§8.4.2)
+    loosened : consumers inside a branch that must give for its limit: not protected, nothing kept (§8.4.2)
     """
 
     sheet: Sheet
@@ -53,7 +53,7 @@ class Reclaim:
     claims: dict[str, Claim] = field(default_factory=dict)
 
     def keep(self, path: str) -> int:
-        """Units that nobody may take: the quota; with `disable_reclaim_own` what was scaled down, too (R-KEEP-1)."""
+        """Units that others may not take: the quota, and under `disable_reclaim_own` the unscaled owned (R-KEEP-1)."""
         quota = (self.quotas.entitled if self.sheet.children[path] else self.quotas.quota)[path]
         if path in self.loosened:
             return quota
@@ -62,7 +62,7 @@ class Reclaim:
         return max(quota, self.spared.get(path, 0), owned if is_kept else 0)
 
     def protected(self, leaf: str) -> bool:
-        """Above its quota by rounding only, it and every branch above it, but where only leaves count (R-PROTECT-1)."""
+        """Whether it, and branches above it unless only leaves count, exceed their quota by rounding (R-PROTECT-1)."""
         if leaf in self.loosened or self.held[leaf] <= self.quotas.quota[leaf]:
             return False
         alone = self.sheet.is_flat or self.sheet.policies[leaf].owns_exactly
@@ -70,7 +70,7 @@ class Reclaim:
         return all(self.held[path] <= self.quotas.most[path] for path in line if path != TOP)
 
     def above_limit(self, path: str, missing: int) -> int:
-        """Units by which a branch would be above its limit if all it misses were met from outside."""
+        """Units by which a branch would exceed its limit if all its missing units came from outside."""
         return self.whole[path] + missing - self.sheet.limit[path]
 
 

@@ -45,11 +45,11 @@ class Filling:
         return only if self.seeking.has_room(asked, only) else None
 
     def _is_own(self, asked: Asked, host: Host) -> bool:
-        """Whether a unit will stand on what its own leaf owns (R-TAKE-4)."""
+        """Whether a unit will be on parcels of its own leaf (R-TAKE-4)."""
         return fits_in(asked, [each for each in self._parcels(host, asked) if each.owner == asked.leaf])
 
     def _host_of_own(self, asked: Asked, only: Host | None) -> Host | None:
-        """For a gang in a pool, the first host on which leftovers of its own are enough."""
+        """The first host on which a gang's own remaining parcels suffice for a unit in a pool."""
         if not asked.model.min_count or self.level == asked.leaf:
             return None
         mine = (host for host in self.stock.owned.get(asked.leaf, ()) if only in {None, host} and not host.is_closed)
@@ -59,7 +59,7 @@ class Filling:
         return min(able, key=lambda host: self.seeking.key(asked, host), default=None)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
-        """Place all of so many units, or none."""
+        """Place a number of units, or none."""
         self.seeking.line(asked)  # as it is before a unit is placed, which may be taken away again
         tries: Iterable[Host | None] = [None]
         if packs(asked):
@@ -93,7 +93,7 @@ class Filling:
         return placed
 
     def _undo(self, placed: list[Unit], before: list[tuple[Parcel, Amounts, dict[str, Amounts]]]) -> None:
-        """Take the units of a gang away again; what was kept for it is kept again."""
+        """Remove the placed units of a gang; hold again the space that was held for it."""
         for unit in placed:
             if unit.pool != OWN:
                 self.used.add(unit.asked, -1)
@@ -103,7 +103,7 @@ class Filling:
         self.seeking.changed(placed[0].asked, dict.fromkeys(unit.host for unit in placed), is_back=True)
 
     def one(self, line: list[Asked], waits: Waits) -> list[Unit]:
-        """Place the next unit of a line, or a gang's missing ones; who cannot is left out from now on."""
+        """Place the next unit of a line, or a gang's missing ones; requests that do not fit are left out later."""
         while line:
             asked = line[0]
             units = asked.missing or 1

@@ -1,4 +1,4 @@
-"""Which policy entries share vectors at an instant, of which groups, and who takes part (SPEC §6.1, §9)."""
+"""The policy entries that share vectors at an instant, with their groups and members (SPEC §6.1, §9)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Share:
 
     @property
     def name(self) -> str:
-        """What documents call it by where there are several."""
+        """Its name in documents with several entries."""
         return ", ".join(self.groups)
 
 
@@ -37,8 +37,8 @@ def is_of_vectors(plan: Plan, group: str) -> bool:
 def shares_now(plan: Plan, instant: int) -> list[Share]:
     """Entries in force, in plan order.
 
-    A consumer takes part in the first that has a group of an entry that lists somebody of its branch; who is in none
-    takes part where all have the same groups.
+    A consumer takes part in the first entry that has a group of an entry listing its branch. A consumer in none
+    takes part if all entries have the same groups.
     """
     mine = [entry for entry in plan.policies if entry.policy.shares_vectors]
     listed = {

@@ -1,4 +1,4 @@
-"""Who in a pool might give a unit, and on which hosts its units stand: nobody else has to be looked at (R-TAKE-1)."""
+"""Leaves of a pool that may give a unit, and the hosts of their units. No others need to be examined (R-TAKE-1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def might_give(pool: Pool, taker: str) -> list[str]:
-    """Leaves that may be asked for a unit, as it is before the take: what one gives lets no other give."""
+    """Leaves that may give a unit before the take. A unit that one gives allows no other leaf to give."""
     way = pool.terms.down(pool.path, taker)
     found: list[str] = []
     for parent, mine in reversed(list(zip([pool.path, *way], way, strict=False))):
@@ -23,7 +23,7 @@ def might_give(pool: Pool, taker: str) -> list[str]:
 
 
 def _above_quota(pool: Pool, path: str) -> Iterator[str]:
-    """Leaves that are above their quota, and all from a consumer down to them."""
+    """Leaves above their quota whose ancestors below a consumer are above theirs, too."""
     if pool.moved[path] > pool.quota[path]:
         below = pool.terms.children[path]
         if not below:
@@ -33,7 +33,7 @@ def _above_quota(pool: Pool, path: str) -> Iterator[str]:
 
 
 def may_give(pool: Pool, taker: str, leaf: str) -> bool:
-    """Whether the taker is below its quota, and all from the giver's sibling down above theirs (R-TAKE-1)."""
+    """Whether the taker is below its quota, and all from the giver's sibling down are above theirs (R-TAKE-1)."""
     mine, theirs = pool.terms.siblings(taker, leaf)
     way = pool.terms.down(pool.path, leaf)
     givers = way[way.index(theirs) :]
@@ -53,6 +53,6 @@ def stays_fair(pool: Pool, asked: Asked, gone: Iterable[Unit]) -> bool:
 
 
 def hosts_of(stock: Stock, pool: str, leaf: str) -> list[Host]:
-    """Hosts on which a leaf has units in a pool that may stay so far."""
+    """Hosts on which a leaf has units of a pool that are not under notice."""
     units = (unit for asked in stock.of(leaf) for unit in asked.units)
     return list(dict.fromkeys(unit.host for unit in units if unit.pool == pool and unit.notice is None))

@@ -1,4 +1,4 @@
-"""Who may use which parcels in which pool, what is lent up, and what a pool has (R-POOL-2, R-LEND-5, R-LEND-6)."""
+"""Which parcels a leaf may use in a pool, what is lent up, and the content of a pool (R-POOL-2, R-LEND-5, R-LEND-6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bound_on(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> int:
-    """Microseconds in which a leaf has to let go of a parcel that it uses in a pool (R-LEND-6)."""
+    """The bound in microseconds within which a leaf must give a parcel back that it uses in a pool (R-LEND-6)."""
     if parcel.owner == leaf:
         return UNLIMITED
     if parcel.owner == TOP:
@@ -31,7 +31,7 @@ def bound_on(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> int:
 
 
 def may_use(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> bool:
-    """Whether a leaf lets go in time for a parcel."""
+    """Whether the grace of a leaf is within the bound of a parcel."""
     return parcel.owner == leaf or terms.grace[leaf] <= bound_on(terms, parcel, leaf, pool)
 
 
@@ -42,7 +42,7 @@ def grace_of(terms: Terms, unit: Unit) -> int:
 
 
 def deadline_of(stock: Stock, unit: Unit) -> int:
-    """The deadline of a new notice: that of one that was withdrawn in this cycle, if it is earlier (R-NOTICE-2)."""
+    """The deadline of a new notice; not later than that of a notice withdrawn in this cycle (R-NOTICE-2)."""
     found = stock.now + grace_of(stock.terms, unit)
     return min(found, stock.before[unit].deadline) if unit in stock.before else found
 
@@ -63,7 +63,7 @@ def usable(terms: Terms, host: Host, leaf: str, pool: str) -> list[Parcel]:
 
 
 def is_lendable(parcel: Parcel, pool: str) -> bool:
-    """Whether what is idle of a parcel may get into a pool: nothing below the pool reserves it (R-LEND-5)."""
+    """Whether the idle part of a parcel may reach a pool: no owner below the pool reserves it (R-LEND-5)."""
     below = []
     for path, entry in parcel.chain:
         if path == pool:
@@ -76,7 +76,7 @@ def is_lendable(parcel: Parcel, pool: str) -> bool:
 
 
 def is_at(terms: Terms, parcel: Parcel, level: str) -> bool:
-    """Whether what is idle of a parcel is there for a level: at it, or lent up by a private pool (R-LEND-5)."""
+    """Whether the idle part of a parcel is available at a level: its own, or lent up by a private pool (R-LEND-5)."""
     if parcel.level == level or not terms.children[level]:
         return parcel.level == level
     return level != TOP and parcel.level in terms.up[level] and is_lendable(parcel, level)
@@ -95,16 +95,16 @@ def reachable(terms: Terms, leaf: str, host: Host) -> list[Parcel]:
 
 
 def lend_up(parcels: Iterable[Parcel], owner: str, above: str) -> None:
-    """What is idle at one level goes to the next."""
+    """Move the idle content of one level to the next."""
     for parcel in parcels:
         if parcel.level == owner and is_lendable(parcel, above):
             parcel.level = above
 
 
 def parts(stock: Stock, pool: str) -> list[Amounts]:
-    """What a pool has on each host: what its units there have, and what is idle in it or kept (R-POOL-3).
+    """The content of a pool on each host: used by its units there, idle in it, or held (R-POOL-3).
 
-    Of hosts that are closed or down what its units there have alone (R-UP-1).
+    Hosts that are closed or down count only with what its units there use (R-UP-1).
     """
     found = [booked for (where, _), booked in stock.booked.items() if where == pool]
     is_in_demand = is_wanted(stock, pool)
@@ -112,7 +112,7 @@ def parts(stock: Stock, pool: str) -> list[Amounts]:
 
 
 def part_on(stock: Stock, host: Host, pool: str, *, is_wanted: bool) -> Amounts:
-    """The same on one host; what the pool lent up is none of it, unless it is wanted inside."""
+    """The same for one host; without what the pool lent up, unless it is wanted inside."""
     open_ = [] if host.is_closed else host.parcels
     mine = [each for each in open_ if each.level == pool or (is_wanted and is_at(stock.terms, each, pool))]
     return plus(
@@ -123,12 +123,12 @@ def part_on(stock: Stock, host: Host, pool: str, *, is_wanted: bool) -> Amounts:
 
 
 def is_wanted(stock: Stock, pool: str) -> bool:
-    """Whether somebody below the owner of a private pool has fewer units than it wants and may have."""
+    """Whether a leaf below the owner of a private pool has fewer units than it wants and may have."""
     return pool != TOP and any(each.allowed for each in stock.asked.values() if pool in stock.terms.up[each.leaf])
 
 
 def own_parts(stock: Stock, pool: str) -> list[Amounts]:
-    """What the owner of a private pool has on each host and nobody below it uses: what is lent up is its own, too."""
+    """Parcels of the owner of a private pool on each host that no leaf below it uses, including those lent up."""
     terms = stock.terms
     found = [booked for (where, _), booked in stock.booked.items() if where == pool]
     for host in stock.hosts.values():
@@ -148,7 +148,7 @@ def own_parts(stock: Stock, pool: str) -> list[Amounts]:
 
 
 def capacities(stock: Stock, pool: str, sizes: Iterable[Amounts], *, takes_back: bool = False) -> dict[Amounts, int]:
-    """Size of a unit → units that fit into the pool, were it free.
+    """Unit size → units that fit into the pool if it were free.
 
     takes_back : while it takes back what it lent up, that counts as its own
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Used:
-    """What is used of limits: (path, place of the resource) → base units.
+    """Use of limits: (path, place of the resource) → base units.
 
     on_way : request → units on their way that count, too
     """
@@ -30,7 +30,7 @@ class Used:
             self.add(asked, self.away_units(asked))
 
     def away_units(self, asked: Asked) -> int:
-        """Units on hosts that are down which count."""
+        """Units on hosts that are down; they count, too."""
         return asked.away.total() - asked.away[OWN]
 
     def add(self, asked: Asked, units: int = 1) -> None:
@@ -40,7 +40,7 @@ class Used:
                 self.units[path, at] += asked.unit[at] * units
 
     def allow(self, asked: Asked, units: int) -> bool:
-        """Whether so many more break no limit of what they need."""
+        """Whether a number of further units stays within all limits of the resources that they need."""
         return not any(
             asked.unit[at] and self.units[path, at] + asked.unit[at] * units > most
             for path in self.terms.up[asked.leaf]
@@ -48,7 +48,7 @@ class Used:
         )
 
     def count_coming(self, coming: dict[Asked, int]) -> bool:
-        """Let units on their way count as these say; whether some request has fewer than before."""
+        """Set the units on their way that count; returns whether some request has fewer than before."""
         has_fewer = any(units > coming.get(asked, 0) for asked, units in self.on_way.items())
         for asked in {**self.on_way, **coming}:
             self.add(asked, coming.get(asked, 0) - self.on_way.get(asked, 0))
@@ -56,7 +56,7 @@ class Used:
         return has_fewer and bool(self.terms.limit)
 
     def allow_beside_others(self, asked: Asked) -> bool:
-        """Whether a unit may be placed on something idle: what is on its way to the same request does not count."""
+        """Whether a unit may be placed on idle resources; units on their way to the same request do not count."""
         return self.allow(asked, 1 - self.on_way.get(asked, 0))
 
     def over(self, path: str) -> list[int]:

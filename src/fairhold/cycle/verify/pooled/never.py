@@ -1,4 +1,4 @@
-"""Who can never start on the hosts that are up, were they empty: counted again level by level (R-POOL-3, R-GANG-2)."""
+"""Requests that could not start on the hosts that are up even if they were empty, by level (R-POOL-3, R-GANG-2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Fit = tuple[int, int]
 
 
 def stop_never(stock: Stock) -> None:
-    """Say of every gang that can never start why, and that it may have no more than it holds."""
+    """Set the reason of every gang that can never start, and bound it by what it holds."""
     for asked in stock.asked.values():
         if asked.short:
             asked.never = _reason(stock, asked)
@@ -30,7 +30,7 @@ def stop_never(stock: Stock) -> None:
 
 
 def _reason(stock: Stock, asked: Asked) -> Json:
-    """Why a gang can never start: the first that is too little; nothing where it could."""
+    """Why a gang can never start: the first bound that is too small; empty where it could start."""
     terms, misses = stock.terms, asked.short
     up = _at_once(asked, [(0, how_many(asked.unit, host.total)) for host in _stands(asked, stock.hosts)], None)
     if up < misses:
@@ -49,7 +49,7 @@ def _reason(stock: Stock, asked: Asked) -> Json:
 
 
 def _stands(asked: Asked, hosts: dict[str, Host]) -> list[Host]:
-    """Hosts that will do; a gang that packs goes on where it is."""
+    """Suitable hosts; for a gang that packs and holds units, its host."""
     found = [host for host in hosts.values() if will_do(asked, host)]
     if packs(asked) and asked.held:
         return [host for host in found if not asked.away and any(unit.host is host for unit in asked.units)]
@@ -57,7 +57,7 @@ def _stands(asked: Asked, hosts: dict[str, Host]) -> list[Host]:
 
 
 def _at_once(asked: Asked, fitting: list[Fit], most: int | None) -> int:
-    """Units that stand together, of those on what is not its leaf's own at most so many; None = any number."""
+    """Units that fit together, with at most a number of them outside the parcels of its leaf; None: any number."""
 
     def bounded(own: int, others: int) -> int:
         return own + (others if most is None else min(most, others))
@@ -68,7 +68,7 @@ def _at_once(asked: Asked, fitting: list[Fit], most: int | None) -> int:
 
 
 def _left_of_limits(stock: Stock, asked: Asked) -> int | None:
-    """Units that share limits allow beside its own in pools, were nobody else there."""
+    """Units in share pools that share limits allow if no other units were there."""
     terms, shared = stock.terms, len([unit for unit in asked.units if unit.pool != OWN])
     shared += asked.away.total() - asked.away[OWN]
     limits = [pair for path in terms.up[asked.leaf] for pair in terms.limit.get(path, {}).items()]
@@ -77,7 +77,7 @@ def _left_of_limits(stock: Stock, asked: Asked) -> int | None:
 
 
 def _levels(stock: Stock, asked: Asked) -> Iterator[list[Fit]]:
-    """What fits on each host at each level, all of it empty: own parcels by preference, then pool by pool."""
+    """Units that fit on each host at each level if all were empty: own parcels by preference, then pool by pool."""
     terms, leaf = stock.terms, asked.leaf
     hosts = _stands(asked, stock.hosts)
     own = {host.name: [parcel for parcel in host.parcels if parcel.owner == leaf] for host in hosts}
@@ -113,7 +113,7 @@ def _nearest(stock: Stock, asked: Asked) -> Json:
 
 
 def refusal(stock: Stock, asked: Asked) -> Json:
-    """The row of a request that gets nothing on these hosts, though they were empty; nothing where it may."""
+    """The `refused` row of a request that gets nothing on these hosts even if they were empty; else empty."""
     if asked.unmet and not any(fits(asked.unit, host.total) for host in stock.hosts.values() if will_do(asked, host)):
         large = [host for host in [*stock.hosts.values(), *stock.down.values()] if fits(asked.unit, host.total)]
         because = "down" if any(will_do(asked, host) for host in large) else "labels"

@@ -1,4 +1,4 @@
-"""A plan's hosts and a state's units as a stock, ownership adjusted, and what has run out (R-ADJUST-1, R-SETTLE-1)."""
+"""Builds the stock of a plan and a state: adjusts ownership and stops expired units (R-ADJUST-1, R-SETTLE-1)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def open_stock(plan: Plan, share: Share, state: State) -> Stock:
-    """The stock of one entry at the instant of a state, as it is, every unit booked."""
+    """The stock of one entry at the instant of a state, with every unit booked."""
     stock = _empty(plan, share, state)
     _settle_down(plan, share, stock, state, _stand(plan, stock, state))
     return stock
 
 
 def open_settled(plan: Plan, share: Share, state: State) -> tuple[Stock, Counter[tuple[str, str]]]:
-    """The same after what has run out is stopped; (request, host) → units that are (R-SETTLE-1)."""
+    """The same after expired units are stopped; and (request, host) → stopped units (R-SETTLE-1)."""
     stock = _empty(plan, share, state)
     kinds = _stand(plan, stock, state)
     stopped: Counter[tuple[str, str]] = Counter()
@@ -75,7 +75,7 @@ def _empty(plan: Plan, share: Share, state: State) -> Stock:
 
 
 def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Kinds) -> None:
-    """Ownership adjusted, every unit booked, notices given, and for whom space is held."""
+    """Adjust ownership, book every unit, give the notices of the state, and hold space."""
     owned, stood = _before(plan, stock, state, kinds)
     parts: dict[tuple[str, str], dict[int, Amounts]] = {}
     for each in state.own_entries:
@@ -102,7 +102,7 @@ def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Ki
 
 
 def _kept_adjustment(plan: Plan, share: Share, state: State) -> Adjusted | None:
-    """The last adjustment, where it holds on; None = ownership is to be adjusted (R-ADJUST-5)."""
+    """The last adjustment if it is still valid; None: ownership must be adjusted (R-ADJUST-5)."""
     before = [state.adjusted[group] for group in share.groups if group in state.adjusted]
     if state.ownership is None or len(before) < len(share.groups):
         return None
@@ -114,7 +114,7 @@ def _kept_adjustment(plan: Plan, share: Share, state: State) -> Adjusted | None:
 
 
 def _stand(plan: Plan, stock: Stock, state: State) -> Kinds:
-    """Units where the state says that they stand; unit → what it says of them."""
+    """Place units where the state has them; unit → what the state says about it."""
     kinds: Kinds = {}
     for row in state.allocations:
         asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
@@ -171,7 +171,7 @@ def _before(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> tuple[Owned
 
 
 def is_against_reserve(stock: Stock, unit: Unit) -> bool:
-    """Whether a unit stands on what is reserved for others (R-ADJUST-4)."""
+    """Whether a unit is on parcels that are reserved for others (R-ADJUST-4)."""
     above = stock.terms.up[unit.asked.leaf]
     return any(entry.reserved and path not in above for parcel in unit.books for path, entry in parcel.chain)
 

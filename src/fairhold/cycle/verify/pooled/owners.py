@@ -1,4 +1,4 @@
-"""Who owns which hosts now, level by level (SPEC §6.7, R-ADJUST-0 to R-ADJUST-3)."""
+"""The owners of hosts now, level by level (SPEC §6.7, R-ADJUST-0 to R-ADJUST-3)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def workload(host: Host) -> Fraction:
 
 
 class Adjusting:
-    """Ownership of one entry, worked out anew from what it was.
+    """Ownership of one entry, computed from the ownership before.
 
     before : what was owned; stood: (path, host) of it that somebody's units stood on, and such of others
     parts  : (path, host) → what of it was of which of several entries
@@ -46,7 +46,7 @@ class Adjusting:
         self.is_due = True
 
     def divide(self, hosts: Mapping[str, Host], *, is_due: bool) -> None:
-        """Divide all hosts into parcels; as before where nothing is to be adjusted (R-ADJUST-5)."""
+        """Divide all hosts into parcels; as before where no adjustment is due (R-ADJUST-5)."""
         self.is_due = is_due
         self.load = {name: workload(host) for name, host in hosts.items()}
         for host in hosts.values():

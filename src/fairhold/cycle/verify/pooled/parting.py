@@ -1,4 +1,4 @@
-"""Results and states of plans with slots and vectors: the part of the slots and the part of the pools."""
+"""Splits results and states of plans with slots and vectors into the parts of slots and of pools."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def vectors_of(state: State) -> set[str]:
 def part(
     result: Json, mine: Collection[str], groups: Collection[str], queues: Collection[str] = ()
 ) -> tuple[Json, Json]:
-    """The part of the slots and that of the pools; what is not of the agreed form stays with the slots.
+    """The parts of slots and of pools; values without the agreed form stay with the slots.
 
     mine   : requests of vectors
     groups : resource groups that are shared in vectors

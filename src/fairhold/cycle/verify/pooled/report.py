@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 def pool_table(plan: Plan, pool: Pool, top: Collection[str]) -> Json:
-    """What a pool has and how it is used.
+    """The content and the usage of a pool.
 
     top : first-level consumers that take part
     """
@@ -48,7 +48,7 @@ def pool_table(plan: Plan, pool: Pool, top: Collection[str]) -> Json:
 
 
 def where(stock: Stock, request: str, host: str) -> Json:
-    """Who holds units of which request where."""
+    """The consumer, request and host of units."""
     group = stock.hosts[host].group
     return {"consumer": stock.asked[request].leaf, "resource_group": group, "request": request, "host": host}
 
@@ -99,7 +99,7 @@ def _by_notice(noticed: Iterable[Unit]) -> Counter[tuple[str, str, str, int, str
 
 
 def refused_rows(plan: Plan, stock: Stock) -> list[Json]:
-    """Requests that can get nothing on these hosts, though they were empty."""
+    """Requests that could get nothing on these hosts even if they were empty."""
     rows = [row for asked in stock.asked.values() if (row := refusal(stock, asked))]
     for row in rows:
         if "nearest" in row:
@@ -108,7 +108,7 @@ def refused_rows(plan: Plan, stock: Stock) -> list[Json]:
 
 
 def unmet_rows(plan: Plan, stock: Stock) -> list[Json]:
-    """Who owns less than the plan says."""
+    """Consumers that own less than the plan says."""
     rows = []
     for path, entry, has, asks in stock.unmet:
         said = f"owns {'its part of ' if entry.per_host else ''}{has[0]} of {asks[0]} hosts"
@@ -145,7 +145,7 @@ def ownership_rows(plan: Plan, stock: Stock) -> list[Json]:
 
 
 def _entry_rows(plan: Plan, stock: Stock) -> list[Json]:
-    """What is of which of several entries, in the same order."""
+    """Parts that belong to one of several entries of `own`, in the same order."""
     order = stock.terms.order
     return [
         {"host": host.name, "consumer": path, "entry": at, "amounts": amounts_document(plan.resources, amounts)}
@@ -170,7 +170,7 @@ def state_rows(plan: Plan, stock: Stock, coming: Coming) -> dict[str, list[Json]
 
 
 def shortage_rows(plan: Plan, shortages: Iterable[Shortage]) -> list[Json]:
-    """Who misses units since when (R-CONTROL-3)."""
+    """Leaves that miss units, with the instant since which they do (R-CONTROL-3)."""
     return [
         {
             "consumer": plan.tree.paths[each.consumer],

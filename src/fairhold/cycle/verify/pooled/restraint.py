@@ -1,4 +1,4 @@
-"""How far one cycle takes back: controls of a policy entry (R-CONTROL-1 to R-CONTROL-6)."""
+"""The controls of a policy entry on what one cycle takes back (R-CONTROL-1 to R-CONTROL-6)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Decided:
     """What a cycle of one entry decides.
 
     stops    : (request, host) → units of which the grace had run out
-    observed : units that were to go, and nobody is told
+    observed : units that would get notice, which is not given
     queues   : how queues stood before it, None = there are none
     """
 

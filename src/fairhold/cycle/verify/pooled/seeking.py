@@ -1,4 +1,4 @@
-"""Which host comes first for a unit, while what is idle at one level goes out (R-PLACE-1, R-PLACE-2, R-HOSTS-1)."""
+"""The order of hosts for a unit while idle resources of a level are granted (R-PLACE-1, R-PLACE-2, R-HOSTS-1)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Key = tuple[tuple[int, int], Fraction | int, int]
 
 
 class Seeking:
-    """Hosts that may have room for requests that are alike, the first one first.
+    """Hosts that may have room for equal requests, in order.
 
-    What is idle only shrinks while it goes out, so that a host without room for a unit has none for one like it later;
-    only what a gang gives back has to be looked at again.
+    Idle resources only shrink during grants, so that a host without room for a unit has none for an equal unit later;
+    only resources that a gang gives back must be examined again.
 
     level      : a pool, or a leaf for what it owns
     preference : of own parcels, None = any
@@ -44,19 +44,19 @@ class Seeking:
         self.loads: dict[str, Fraction] = {}
 
     def parcels(self, host: Host) -> list[Parcel]:
-        """What of a host is there, whoever may use it."""
+        """The parcels of a host that are available at this level, whoever may use them."""
         mine = (each for each in host.parcels if is_at(self.terms, each, self.level))
         return [each for each in mine if self.preference in {None, each.preference}]
 
     def has_room(self, asked: Asked, host: Host) -> bool:
-        """Whether a unit may stand on a host that will do, and fits there."""
+        """Whether a unit fits on a suitable host and may use it."""
         able = [each for each in self.parcels(host) if may_use(self.terms, each, asked.leaf, self.level)]
         if not able or not fits(asked.unit, plus(*(each.room(asked.id) for each in able))):
             return False
         return not self._is_exclusive or leaves_on(self.stock, host) <= {asked.leaf}
 
     def first(self, asked: Asked) -> Host | None:
-        """The host for one more unit; None = it has no room anywhere."""
+        """The host for one more unit; None: no host has room."""
         line = self.line(asked)
         while line:
             said, name = line[0]

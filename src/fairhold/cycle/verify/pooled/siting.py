@@ -1,4 +1,4 @@
-"""Which hosts will do for a request, and which come first (R-SITE-1, R-SITE-3, R-SITE-5)."""
+"""The suitable hosts of a request, and their order (R-SITE-1, R-SITE-3, R-SITE-5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def labels_of(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """What can be asked for of a host: its labels by name, and by name with value."""
+    """The labels that a host matches: each name, and each name with its value."""
     return frozenset(text for name, value in pairs for text in ((name, f"{name}={value}") if value else (name,)))
 
 
@@ -25,7 +25,7 @@ def will_do(asked: Asked, host: Host) -> bool:
 
 
 def packs(asked: Asked) -> bool:
-    """Whether it is a gang that stands on one host as a whole."""
+    """Whether it is a gang whose units must be on one host."""
     return asked.model.siting.place == "pack" and bool(asked.model.min_count)
 
 
@@ -61,7 +61,7 @@ def leaves_on(stock: Stock, host: Host) -> set[str]:
 
 
 def most_units(stock: Stock, path: str, asked: Asked) -> int:
-    """Units that a request could have in a pool: on hosts that will do, beside those that it has on others there."""
+    """Units that a request could have in a pool: on suitable hosts, plus those that it has on others there."""
     rooms, beside, is_in_demand = [0], asked.away[path], is_wanted(stock, path)
     for host in stock.hosts.values():
         if will_do(asked, host):

@@ -1,4 +1,4 @@
-"""Hosts with their parcels, requests with their units, and what is kept for whom, by path (R-POOL-1)."""
+"""Hosts with parcels, requests with units, and held space, by path (R-POOL-1)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def preference_in(chain: Chain) -> int:
 
 @dataclass(eq=False)
 class Parcel:
-    """What one consumer owns of a host and its children do not.
+    """The part of a host that a consumer owns and its children do not own.
 
     owner  : path, TOP = nobody
     plain  : the same without overcommitment
-    level  : whose pool has what is idle of it: as long as it is not lent up, its owner's
-    kept   : request → what is set aside for it, not idle
+    level  : the pool that has its idle part: its owner's, until it is lent up
+    kept   : request → amounts held for it; they are not idle
     """
 
     owner: str
@@ -45,7 +45,7 @@ class Parcel:
     kept: dict[str, Amounts] = field(default_factory=dict)
 
     def room(self, request: str) -> Amounts:
-        """What a request finds: idle, and kept for it."""
+        """Amounts that a request can use: idle, and held for it."""
         return plus(self.idle, self.kept[request]) if request in self.kept else self.idle
 
     def owners(self) -> set[str]:
@@ -116,13 +116,13 @@ class Asked:
 
     @property
     def stops(self) -> bool:
-        """Whether it is a gang of which nothing stays on any host: told to go, and not only to move."""
+        """Whether it is a gang that is stopped whole: all its units have notice, and not only to move."""
         going = [unit.notice for unit in self.units if unit.notice is not None]
         return self.model.min_count > 0 and len(going) - self.moving == len(self.units) > 0
 
     @property
     def waiting(self) -> int:
-        """Those that it may hold, and gets while it is there: a gang that stops gets none (R-TAKE-4)."""
+        """Waiting units that it may hold; 0 for a gang that is stopped whole (R-TAKE-4)."""
         return 0 if self.stops else self.allowed
 
     @property
@@ -132,17 +132,17 @@ class Asked:
 
     @property
     def missing(self) -> int:
-        """Of a gang, those without which it does not run, if it may hold them."""
+        """Missing units of a gang below its minimum, if it may hold them."""
         return max(0, self.model.min_count - self.held) if self.waiting else 0
 
     @property
     def short(self) -> int:
-        """Of a gang, those without which it does not run, also while all of it is told to go."""
+        """Missing units of a gang below its minimum, also while all of it has notice."""
         return max(0, self.model.min_count - self.held)
 
     @property
     def moving(self) -> int:
-        """Units that are to stand on other hosts, and have not gone yet (R-CONTEST-6)."""
+        """Units that will move to other hosts and have not moved yet (R-CONTEST-6)."""
         notices = (unit.notice for unit in self.units)
         return sum(each is not None and each.taker is not None and each.reason == "consolidation" for each in notices)
 
@@ -154,7 +154,7 @@ class Asked:
 
 @dataclass(eq=False)
 class Notice:
-    """A unit is to go.
+    """The notice of a unit.
 
     taker : request, None = nobody
     at    : later ones have larger numbers
@@ -185,7 +185,7 @@ class Unit:
     is_new: bool = False
 
     def lenders(self, terms: Terms) -> list[str]:
-        """Whose parcels it stands on, in path order; neither nobody, nor the pool's owner, nor its own leaf."""
+        """The other owners of its parcels, in path order: without nobody, the pool's owner and its own leaf."""
         found = {parcel.owner for parcel in self.books} - {TOP, self.pool, self.asked.leaf}
         return sorted(found, key=terms.order.__getitem__)
 
@@ -196,7 +196,7 @@ class Unit:
 
 @dataclass
 class Stock:
-    """All that one entry shares.
+    """The hosts and requests of one entry.
 
     keeps : (request, host) → units for which space is held there, None = for all that fit
     down  : hosts that are in no pool
@@ -239,7 +239,7 @@ class Stock:
         return [*found]
 
     def keep_told(self, noticed: list[Unit], withdrawn: list[Unit]) -> int:
-        """Who is told anew just what it had been told before never was told otherwise (R-NOTICE-2).
+        """Keep the notices of units that were withdrawn and given again in this cycle without change (R-NOTICE-2).
 
         noticed, withdrawn : units of this cycle, without those from now on; returns how many they are
         """
@@ -315,7 +315,7 @@ def put(stock: Stock, asked: Asked, host: Host, pool: str, parcels: list[Parcel]
 
 
 def gone(unit: Unit) -> None:
-    """A unit is no longer there."""
+    """Remove a unit."""
     for parcel, part in unit.books.items():
         parcel.idle = plus(parcel.idle, part)
     unit.asked.units.remove(unit)
@@ -323,12 +323,12 @@ def gone(unit: Unit) -> None:
 
 
 def kept_on(request: str, host: Host, width: int) -> Amounts:
-    """What is set aside for a request on a host."""
+    """Amounts held for a request on a host."""
     return summed((parcel.kept[request] for parcel in host.parcels if request in parcel.kept), width)
 
 
 def kept_before(stock: Stock, asked: Asked, host: Host) -> Amounts:
-    """What is set aside for a request on a host where the cycle before has left it something; else nothing."""
+    """Amounts held for a request on a host where the previous cycle held some; else nothing."""
     return kept_on(asked.id, host, stock.terms.width) if (asked.id, host.name) in stock.keeps else ()
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
 MOST_ROUNDS = 20
-"""Times that sweeps are gone through at most."""
+"""The most rounds of sweeps."""
 
 
 class Sweeps:
@@ -58,7 +58,7 @@ class Sweeps:
         self.restraint.gone -= self.stock.keep_told(self.noticed, self.withdrawn)
 
     def _keeps_less(self, before: dict[Parcel, dict[str, Amounts]]) -> bool:
-        """Whether less is kept of a parcel for somebody than it was (R-SWEEP-2)."""
+        """Whether less of a parcel is held for a request than before (R-SWEEP-2)."""
         nothing = (0,) * self.terms.width
         return any(
             any(excess(amounts, parcel.kept.get(request, nothing)))
@@ -67,7 +67,7 @@ class Sweeps:
         )
 
     def _withdraw(self) -> tuple[bool, bool]:
-        """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
+        """Withdraw notices no longer needed; returns whether there were any, and whether held space is idle again."""
         found, is_idle = self.coming.withdraw()
         self._stay(found)
         new = {unit.asked for unit in self.placed}
@@ -81,7 +81,7 @@ class Sweeps:
         return bool(found), is_idle
 
     def _look_again(self) -> bool:
-        """Notices of this cycle that others make needless are not given; whether there are any (R-NOTICE-3)."""
+        """Withdraw notices of this cycle that others make unnecessary; returns whether there are any (R-NOTICE-3)."""
         found = stay_after_all(self.coming, self.noticed)
         self._take_off(found)
         return bool(found)
@@ -97,13 +97,13 @@ class Sweeps:
         return is_any
 
     def _as_moved(self) -> Used:
-        """What counts under limits when all who are told to go are gone, and who comes is there."""
+        """The use of limits after all units under notice have gone and units on their way have come."""
         used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
         used.count_coming(self.coming.shared())
         return used
 
     def _may_stay(self, units: list[Unit]) -> bool:
-        """Whether limits have room for units of one request that would stay."""
+        """Whether limits allow units of one request to stay."""
         if not self.terms.limit:
             return True
         used = self._as_moved()
@@ -112,13 +112,13 @@ class Sweeps:
         return used.allow(units[0].asked, sum(unit.pool != OWN for unit in units))
 
     def _stay(self, units: list[Unit]) -> None:
-        """Who was to go for somebody stays."""
+        """Withdraw the notices of units."""
         self._take_off(units)
         for unit in units:
             unit.notice = None
 
     def _take_off(self, units: list[Unit]) -> None:
-        """Those that had no notice before were never told."""
+        """Drop the new notices of units that had none before."""
         self.withdrawn += self.stock.told_before(units)
         stay = [unit for unit in self.noticed if unit not in units]
         self.restraint.gone -= len(self.noticed) - len(stay)
@@ -229,14 +229,14 @@ class Sweeps:
         return any(asked.model.min_count and asked.waiting for asked in self.stock.asked.values())
 
     def _spare_nobodys(self) -> bool:
-        """Notices for nobody that limits do not need; whether there were any."""
+        """Withdraw notices without a taker that no limit needs; returns whether there were any."""
         spared = for_nobody(self.stock, self.coming)
         self._take_off(spared)
         self.taking.spare(spared)
         return bool(spared)
 
     def _tell_to_go(self, unit: Unit) -> None:
-        """A unit goes for nobody, with its gang where that is broken."""
+        """Give notice to a unit without a taker, and to its gang where that breaks."""
         is_there = unit.notice is None and unit in unit.asked.units
         bundle = bundle_of(unit, ()) if is_there and not self.restraint.is_still else []
         for each in bundle:
@@ -248,7 +248,7 @@ class Sweeps:
         self.restraint.gone += len(told)
 
     def _keep_limits(self) -> None:
-        """What is above a share limit goes (R-LIMIT-3)."""
+        """Give notice to units above a share limit (R-LIMIT-3)."""
         taking, terms = self.taking, self.terms
         for path in taking.used.broken() if not self.restraint.is_still else ():
             while over := taking.used.over(path):
@@ -322,7 +322,7 @@ def _take_lent_up(taking: Taking, pool: str, preferences: set[int], *, is_early:
 
 
 def compare(taking: Taking, path: str) -> None:
-    """Who is below its quota takes from who is above it (R-TAKE-1)."""
+    """Leaves below their quota take from leaves above theirs (R-TAKE-1)."""
     pool, terms, coming = taking.pool(path), taking.terms, taking.coming
     pool.divide(lambda asked: coming.units(asked, path) + max(0, asked.waiting - coming.units(asked)))
 

@@ -1,4 +1,4 @@
-"""Whose units go for whom, and on which host (SPEC §6.6, R-TAKE-1 to R-TAKE-4, R-VICTIM-2)."""
+"""Victims of a taker, and on which host (SPEC §6.6, R-TAKE-1 to R-TAKE-4, R-VICTIM-2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ground:
-    """Where somebody may take.
+    """A level at which a leaf may take.
 
     pool     : in which it will stand, or OWN
     parcels  : of a host, in booking order; idle: those whose idle content is there, too
@@ -52,7 +52,7 @@ Undo = tuple[str, dict["Parcel", tuple[Amounts, dict[str, Amounts]]], list["Host
 class Taking:
     """Gives notices.
 
-    noticed : units that are told to go, in order
+    noticed : units that got notice, in order
     pools   : as they are used, kept up to date as moved
     """
 
@@ -86,7 +86,7 @@ class Taking:
         return max(0, missing - coming) if missing else min(1, max(0, asked.waiting - coming))
 
     def take(self, asked: Asked, ground: Ground) -> bool:
-        """Take for one unit, or for all that a gang misses; or nothing."""
+        """Take for one unit, or for all units that a gang misses; or take nothing."""
         units = self.wants(asked)
         if not units or not self.restraint.allows(asked.leaf):
             return False
@@ -127,7 +127,7 @@ class Taking:
         return [unit for unit in units if unit.is_new] if not self.restraint.is_trial else []
 
     def remove(self, fresh: Iterable[Unit]) -> None:
-        """They were never placed."""
+        """Remove units that were placed in this cycle."""
         for unit in fresh:
             unit.notice = None
             self.stock.lost[unit.asked] += 1
@@ -170,7 +170,7 @@ class Taking:
         return best
 
     def _keeps_limits(self, asked: Asked, ground: Ground, choice: Choice) -> bool:
-        """Whether one unit more breaks no share limit, those who go for it being gone."""
+        """Whether one more unit is within all share limits after its victims have gone."""
         if not any(path in self.terms.limit for path in self.terms.up[asked.leaf]):
             return True
         undo = self._tell(asked, ground, choice)
@@ -206,7 +206,7 @@ class Taking:
         return [found[host] for host in sorted(found, key=place.__getitem__) if found[host].over_use == first]
 
     def _order(self, pool: str, leaf: str) -> Order:
-        """How over-used a leaf is, whatever its place in the plan."""
+        """The over-use of a leaf, without its place in the plan."""
         return tuple(level[:2] for level in self.over_use(pool, leaf))
 
     def _is_fair(self, asked: Asked, ground: Ground, gone: list[Unit]) -> bool:
@@ -223,7 +223,7 @@ class Taking:
             self._move(unit.pool, unit.asked, sign)
 
     def _on(self, asked: Asked, ground: Ground, host: Host) -> Choice | None:
-        """Who goes on a host so that a unit fits there; None where it cannot, or nobody has to go."""
+        """The victims on a host for one unit; None where it cannot fit, or needs no victims."""
         parcels, width = ground.parcels(host), self.terms.width
         if not fits(asked.unit, summed((parcel.amounts for parcel in parcels), width)):
             return None
@@ -264,11 +264,11 @@ class Taking:
         return choice
 
     def _others(self, asked: Asked, host: Host, gone: list[Unit] | tuple[()]) -> set[str]:
-        """Other leaves with which a host would have to be shared, where none is (R-HOSTS-3)."""
+        """Other leaves that would share a host, where hosts are not shared (R-HOSTS-3)."""
         return self.coming.others(asked, host, gone) if self.coming.is_exclusive else set()
 
     def _room(self, asked: Asked, ground: Ground, host: Host, *, is_inside: bool = False) -> Amounts:
-        """What is there for one more unit without anybody going; is_inside: of what is in the pool itself alone."""
+        """Amounts for one more unit without victims; is_inside: only those of the pool itself."""
         coming, way = self.coming, self.coming.to.get(asked, {}).get(host)
         kept = coming.kept_in(asked, host, ground.pool) if is_inside else kept_on(asked.id, host, self.terms.width)
         room = plus(kept, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
@@ -282,13 +282,13 @@ class Taking:
         return room
 
     def _has_room(self, asked: Asked, ground: Ground, host: Host) -> bool:
-        """Whether one more unit fits on a host without anybody going."""
+        """Whether one more unit fits on a host without victims."""
         whole = summed((parcel.amounts for parcel in ground.parcels(host)), self.terms.width)
         room = self._room(asked, ground, host, is_inside=not ground.is_fair)
         return fits(asked.unit, whole) and fits(asked.unit, room) and not self._others(asked, host, ())
 
     def _keys(self, asked: Asked, ground: Ground, units: list[Unit], gone: list[Unit]) -> dict[Unit, tuple[Any, ...]]:
-        """Units that may go; the smallest gives first: of the outermost pool, most over-used, then inside the leaf."""
+        """Units that may go, with keys, smallest first: outermost pool, most over-used, then inside the leaf."""
         places = dict.fromkeys((unit.pool, unit.asked.leaf) for unit in units)
         over = {
             (pool, leaf): (len(self.terms.up[pool]), self.over_use(pool, leaf))
@@ -326,7 +326,7 @@ class Taking:
             self.used.add(unit.asked, -1)
 
     def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> Undo:
-        """All that a choice makes go is told, and a unit is on its way; what it takes to undo it."""
+        """Give notice to all units of a choice, and put a unit on its way; returns how to undo it."""
         touched = dict.fromkeys([choice.host, *(unit.host for unit in choice.units)])
         there = self.coming.to.get(asked, {})
         new = [each for each in touched if each not in there]
@@ -345,13 +345,13 @@ class Taking:
         return undo
 
     def _count(self, asked: Asked, way: Way, sign: int) -> None:
-        """Count what is on its way where it will stand, or no longer."""
+        """Count units on their way in the pool where they will be, or stop counting them."""
         self._move(way.pool, asked, sign * way.units)
         if way.pool != OWN:
             self.used.add(asked, sign * way.units)
 
     def _bring_elsewhere(self, asked: Asked, gone: list[Unit], hosts: set[Host]) -> None:
-        """What a gang that goes whole frees on other hosts than those chosen brings units, too."""
+        """Let units come also to other hosts that a gang frees when it stops whole."""
         for host in dict.fromkeys(unit.host for unit in gone if unit.host not in hosts):
             way = self.coming.to[asked][host]
             self._count(asked, way, -1)

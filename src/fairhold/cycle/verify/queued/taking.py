@@ -188,7 +188,7 @@ class Taking:
     def _first_piece(
         self, rivals: list[Rival], short: list[int], tried: set[Piece], only: Host | None
     ) -> tuple[Rival, Piece] | None:
-        """The next victim: of the most saturated queue, then of the lowest priority, then the youngest (R-CONTEST-3)."""
+        """The next victim: of the most saturated queue, of the lowest priority, the youngest (R-CONTEST-3)."""
 
         def best(path: str) -> Piece | None:
             children = self.table.queues[path].children
