@@ -63,7 +63,7 @@ class Core:
     usage        : the accounts
     waiting      : counts for the limits
     reclaims     : which cycle took back what runs
-    began        : instants between which this start counted all machines as silent, until they connect
+    began        : instants after and up to which this start counted all machines as silent, until they connect
     """
 
     def __init__(
@@ -119,10 +119,10 @@ class Core:
                 self.apply_plan(text, author, f"read from {name}", self.version)
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))
-        first = self.now()
+        before = self.orchestrator.now
         for machine in sorted(self._machines()):
             self.feed(MachineSilent(machine))
-        self.began = (first, self.now())
+        self.began = (before, self.orchestrator.now)
         self.orchestrator.changed_all()
 
     @property

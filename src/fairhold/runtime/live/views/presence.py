@@ -22,12 +22,12 @@ RETURN = 10 * SECOND
 
 def connecting(core: Core) -> frozenset[str]:
     """Machines that were connected before the service was restarted, and have not had time to connect again."""
-    first, last = core.began
+    before, last = core.began
     if core.now() >= last + RETURN:
         return frozenset()
     machines = core.cluster.machines.items()
     return frozenset(
-        name for name, each in machines if each.is_silent and each.boot and first <= each.silent_at <= last
+        name for name, each in machines if each.is_silent and each.boot and before < each.silent_at <= last
     )
 
 
