@@ -89,7 +89,7 @@ def cycles() -> dict[str, dict[str, float]]:
     for leaves, units, goal in ((1_000, 10_000, 5), (10_000, 100_000, 0), (100_000, 1_000_000, 100)):
         plan = plan_of(leaves)
         _jit.prefer_compiled(0)
-        for scene, books in (
+        for experiment, books in (
             ("1 % changed", settled_books(plan, units, 0.01)),
             ("half returns", busy_books(plan, units)),
         ):
@@ -101,7 +101,7 @@ def cycles() -> dict[str, dict[str, float]]:
                     figures["goal_ms" if name == "compiled" else "goal_compiled_ms"] = goal
                 figures["reclaimed"] = sum(notice.units for notice in result.decision.notices)
                 figures["granted"] = sum(grant.units for grant in result.decision.grants)
-                found[f"cycle, {leaves:,} leaves, {units:,} units, {scene}, {name}"] = figures
+                found[f"cycle, {leaves:,} leaves, {units:,} units, {experiment}, {name}"] = figures
     return found
 
 

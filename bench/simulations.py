@@ -42,8 +42,8 @@ def simulations() -> dict[str, Row]:
     for policy in ("multidimensional", "fair_share"):
         found[f"simulator, {VECTOR_JOBS:,} jobs of GPUs, many gangs, {policy}"] = played(pooled(policy))
     path = os.environ.get("FAIRHOLD_BENCH_SCENARIO")
-    for name, scene in read_scenario(path).scenes.items() if path else ():
-        found[f"simulator, {name} of a scenario of one's own"] = played(scene)
+    for name, experiment in read_scenario(path).experiments.items() if path else ():
+        found[f"simulator, {name} of a scenario of one's own"] = played(experiment)
     return found
 
 
@@ -63,16 +63,16 @@ class _Events:
     def cycled_vectors(self, now: int, result: object) -> None: ...
 
 
-def played(scene: Experiment) -> Row:
+def played(experiment: Experiment) -> Row:
     """Milliseconds of the processor for one run, its log included, and what that comes to."""
-    if len(scene.plan.tree) >= MANY_ROWS:
+    if len(experiment.plan.tree) >= MANY_ROWS:
         prefer_compiled(MANY_ROWS)
     events = _Events()
-    simulation = Simulation(scene, [Log(), events])
+    simulation = Simulation(experiment, [Log(), events])
     started = time.process_time()
     simulation.run()
     took = time.process_time() - started
-    jobs = len(scene.workload)
+    jobs = len(experiment.workload)
     return {"ms": round(took * 1000), "jobs_per_s": round(jobs / took), "events_per_s": round(events.count / took)}
 
 
@@ -105,9 +105,9 @@ def gpus(policy: str) -> Experiment:
 
 def pooled(policy: str) -> Experiment:
     """The first of the same jobs, each slot of theirs a GPU of one of 15 hosts."""
-    scene = gpus("hybrid")
+    experiment = gpus("hybrid")
     stated: dict[str, dict[str, Any]] = {}
-    for path, amount in zip(scene.workload.consumers, OWNED, strict=True):
+    for path, amount in zip(experiment.workload.consumers, OWNED, strict=True):
         if policy == "fair_share":
             stated[path] = {"deserved": {"gpu": amount}}
         else:
@@ -117,15 +117,15 @@ def pooled(policy: str) -> Experiment:
         "fairhold": 1,
         "resources": {"gpu": {}},
         "resource_groups": {"compute": {"hosts": [{"name": "g[01-15]", "gpu": 8}]}},
-        "consumers": {path: {"reclaim_grace": "1m"} for path in scene.workload.consumers},
+        "consumers": {path: {"reclaim_grace": "1m"} for path in experiment.workload.consumers},
         "policies": [{"resource_groups": ["compute"], "policy": policy, "consumers": stated}],
     }
-    plan, whole = parse_plan(json.dumps(document), "plan")[0], scene.workload
+    plan, whole = parse_plan(json.dumps(document), "plan")[0], experiment.workload
     columns = {
         name: getattr(whole, name)[:VECTOR_JOBS]
         for name in ("name", "submit", "consumer", "tasks", "duration", "min_count")
     }
-    return replace(scene, plan=plan, slot=(("gpu", "1"),), workload=replace(whole, **columns))
+    return replace(experiment, plan=plan, slot=(("gpu", "1"),), workload=replace(whole, **columns))
 
 
 def plan_of(policy: str, slots: int, stated: dict[str, dict[str, Any]], paths: Sequence[str]) -> Plan:

@@ -38,10 +38,10 @@ def test_a_cycle_is_the_same_with_all_passes_made(case: Case) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_story_is_the_same_with_all_passes_made(seed: int, plan: int) -> None:
     """What is known of a leaf is forgotten with every change of its requests."""
-    scene = Experiment(PLANS[plan], random_jobs(seed, LEAVES, gangs=True), 0)
-    found = played(scene, reopens=True).lines
+    experiment = Experiment(PLANS[plan], random_jobs(seed, LEAVES, gangs=True), 0)
+    found = played(experiment, reopens=True).lines
     with patch.object(granting, "_may_grant_any", lambda *_: True):
-        assert played(scene, reopens=True).lines == found
+        assert played(experiment, reopens=True).lines == found
 
 
 @given(st.integers(0, 2**32))

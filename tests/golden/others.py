@@ -1,4 +1,4 @@
-"""Golden stories that are no simulation of a scene: storms of events, cycles on files, copies of a live cluster."""
+"""Golden stories that are no experiments: storms of events, cycles on files, copies of a live cluster."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def cases_of(name: str) -> EventTrace:
 
 def _halfway(name: str, hours: float) -> tuple[Plan, Simulation, list[tuple[str, int]]]:
     """A simulation that has come so far, and how long its finished attempts ran."""
-    scene = SCENES[name]()
+    experiment = SCENES[name]()
     began: dict[int, tuple[str, int]] = {}
     past: list[tuple[str, int]] = []
 
@@ -186,16 +186,16 @@ def _halfway(name: str, hours: float) -> tuple[Plan, Simulation, list[tuple[str,
         def note(self, now: int, changes: Any) -> None:
             for change in changes:
                 if type(change).__name__ == "Started":
-                    began[change.attempt] = scene.workload.consumers[rows[change.job]], now
+                    began[change.attempt] = experiment.workload.consumers[rows[change.job]], now
                 elif type(change).__name__ == "Ended" and change.reason == "finished":
                     leaf, since = began[change.attempt]
                     past.append((leaf, now - since))
 
-    rows = {job: scene.workload.consumer[row] for row, job in enumerate(scene.workload.name)}
-    simulation = Simulation(scene, [Watch()])
+    rows = {job: experiment.workload.consumer[row] for row, job in enumerate(experiment.workload.name)}
+    simulation = Simulation(experiment, [Watch()])
     while simulation.now < MONDAY + round(hours * HOUR) and simulation.step():
         pass
-    return scene.plan, simulation, past
+    return experiment.plan, simulation, past
 
 
 def forecast_of(name: str, hours: float, draws: int = 6) -> EventTrace:
@@ -235,12 +235,18 @@ def record_of(name: str, text: Json, other: Json) -> EventTrace:
     """A record of a simulation: it is played as it was, and under another plan."""
 
     def story(write: Write) -> None:
-        scene = replace(SCENES[name](), plan=plan_of(text))
-        lines = lines_of(scene)
-        found = recorded(lines.all, json.dumps(text), scene.start)
-        for line in replayed(found, scene):
+        experiment = replace(SCENES[name](), plan=plan_of(text))
+        lines = lines_of(experiment)
+        found = recorded(lines.all, json.dumps(text), experiment.start)
+        for line in replayed(found, experiment):
             write(line)
-        under = replace(scene, plan=plan_of(other), start=found.story.begin, end=found.story.end, story=found.story)
+        under = replace(
+            experiment,
+            plan=plan_of(other),
+            start=found.event_trace.begin,
+            end=found.event_trace.end,
+            event_trace=found.event_trace,
+        )
         Counterfactual(under, [Log(write)]).run()
 
     return story

@@ -1,4 +1,4 @@
-"""The golden scenes that are simulated: every policy, alone, changing with windows, and beside others."""
+"""The golden experiments that are simulated: every policy, alone, changing with windows, and beside others."""
 
 from __future__ import annotations
 
@@ -131,4 +131,4 @@ SCENES: dict[str, Callable[[], Experiment]] = {
     "groups of all kinds": lambda: scene_of(MIXED, 32, 300, 6, work=GRADUAL),
     "groups of all kinds, vectors": lambda: scene_of(MIXED, 33, 100, 4, vectors=True, gangs=0.2),
 }
-"""Name → what makes the scene."""
+"""Name → what makes the experiment."""

@@ -70,7 +70,7 @@ def work_of(seed: int, jobs: int, hours: float, *, gangs: float = 0, vectors: bo
 
 
 def scene_of(document: Json, seed: int, jobs: int, hours: float, **more: Any) -> Experiment:
-    """A scene of a plan and invented work; see `work_of`, other options are of the scene."""
+    """An experiment of a plan and invented work; see `work_of`, other options are of the experiment."""
     shape = {key: more.pop(key) for key in ("gangs", "vectors") if key in more}
     workload = work_of(seed, jobs, hours, **shape)
     return Experiment(plan_of(document), workload, MONDAY, MONDAY + round(2 * hours * HOUR), slot=SLOT, **more)
@@ -86,7 +86,7 @@ def outages(*names: str, hours: float) -> tuple[Outage, ...]:
 
 
 def played(make: Callable[[], Experiment]) -> EventTrace:
-    """A simulation of a scene, with its log."""
+    """A simulation of an experiment, with its log."""
 
     def story(write: Write) -> None:
         simulation = Simulation(make(), [Log(write)])

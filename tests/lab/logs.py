@@ -66,24 +66,24 @@ class Lines:
         return [line_of(*each) for each in self.without_cycles()]
 
 
-def lines_of(scene: Experiment) -> Lines:
+def lines_of(experiment: Experiment) -> Lines:
     lines = Lines()
-    Simulation(scene, [lines]).run()
+    Simulation(experiment, [lines]).run()
     return lines
 
 
-def replayed(found: Record, scene: Experiment) -> list[str]:
+def replayed(found: Record, experiment: Experiment) -> list[str]:
     """The log of a record that is played again."""
     lines = Lines()
-    story = found.story
+    story = found.event_trace
     again = Experiment(
-        scene.plan,
-        scene.workload,
+        experiment.plan,
+        experiment.workload,
         story.begin,
         story.end,
-        min_gap=scene.min_gap,
-        max_interval=scene.max_interval,
-        story=story,
+        min_gap=experiment.min_gap,
+        max_interval=experiment.max_interval,
+        event_trace=story,
         is_replay=True,
     )
     Replay(again, [lines]).run()

@@ -44,8 +44,8 @@ def busy(folder: Path, jobs: int = 240) -> None:
     lengths = [1 + (33 * SECOND * chance.exponential() >> BITS) for _ in range(jobs)]
     owners = [chance.below(2) for _ in range(jobs)]
     work = Workload([f"j{at}" for at in range(jobs)], submits, owners, [1] * jobs, lengths, consumers=("/A", "/B"))
-    scene = Experiment(parse_plan(PLAN, "plan")[0], work, 0)
-    write_record(folder, recorded(lines_of(scene).all, PLAN, 0))
+    experiment = Experiment(parse_plan(PLAN, "plan")[0], work, 0)
+    write_record(folder, recorded(lines_of(experiment).all, PLAN, 0))
 
 
 def test_coverage_lies_where_it_should(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,7 +112,7 @@ def test_a_run_holds_against_every_check(case: str, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(Recomputed, "_verify", counted)
     scenario = scenario_of(tmp_path, case)
-    (name,) = scenario.scenes
+    (name,) = scenario.experiments
     document = simulate(scenario, name, check=True)
     found = document["shared"][0]["consumers"]["/"]
     assert found["stopped"] > 0 < found["notified"]
@@ -132,7 +132,7 @@ def test_a_run_whose_measures_do_not_keep_littles_law_is_ended(tmp_path: Path, m
         self.demand = self.demand - 1 if self.demand > before else before
 
     monkeypatch.setattr(Account, "advance", forgets)
-    (name,) = scenario.scenes
+    (name,) = scenario.experiments
     with pytest.raises(BrokenRuleError, match=r"what waits of slots over time is \d+, and the sum of all waits \d+ "):
         simulate(scenario, name, check=True)
     assert simulate(scenario, name)["shared"]

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def hosts(folder: Path, factor: Any, plan: str = "mixed.yaml") -> tuple[list[str], int]:
     scenario = parse_scenario(text_of(plan=plan, scale={"hosts": factor}), "s.yaml", folder)
-    groups = scenario.scenes["plan"].plan.resource_groups
+    groups = scenario.experiments["plan"].plan.resource_groups
     rest = groups["rest"].slots if "rest" in groups else 0
     return [host.name for host in groups["compute"].hosts], rest
 
@@ -50,7 +50,7 @@ def test_every_kind_of_host_is_scaled_by_itself(folder: Path) -> None:
 
 def test_what_a_host_has_its_copies_have(folder: Path) -> None:
     scenario = parse_scenario(text_of(plan="mixed.yaml", scale={"hosts": 2}), "s.yaml", folder)
-    group = scenario.scenes["plan"].plan.resource_groups["compute"]
+    group = scenario.experiments["plan"].plan.resource_groups["compute"]
     assert group.slots == 56
     assert group.hosts[-1].labels == (("kind", "big"),)
 
@@ -109,7 +109,7 @@ def test_sweeps_and_suggestions_change_the_scaled_plan(folder: Path) -> None:
 def test_where_it_means_nothing_it_is_refused(folder: Path) -> None:
     text = text_of(scale={"hosts": 2})
     (folder / "s.yaml").write_text(text)
-    plan = parse_scenario(text_of(), "s.yaml", folder).scenes["plan"].plan
+    plan = parse_scenario(text_of(), "s.yaml", folder).experiments["plan"].plan
     with pytest.raises(InputError, match="compared plans are used as they are"):
         standing_at(folder / "s.yaml", plan, "10s")
     record = yaml.safe_dump(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def story_of(seed: int) -> tuple[Experiment, str]:
-    """A random scene of slots or vectors, with hosts that fail, gangs, delays; and the text of its plan."""
+    """A random experiment of slots or vectors, with hosts that fail, gangs, delays; and the text of its plan."""
     random = Random(seed)
     with_hosts = random.random() < 0.6
     hosts = [{"name": f"h{at}", "slots": random.randint(2, 6)} for at in range(4)]
@@ -62,11 +62,11 @@ def story_of(seed: int) -> tuple[Experiment, str]:
 @pytest.mark.parametrize("with_cycles", [True, False])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_story_comes_out_as_it_was(seed: int, *, with_cycles: bool) -> None:
-    scene, text = story_of(seed)
-    lines = lines_of(scene)
+    experiment, text = story_of(seed)
+    lines = lines_of(experiment)
     found = recorded(lines.all if with_cycles else lines.without_cycles(), text, 0)
-    assert found.story.has_cycles is with_cycles
-    assert replayed(found, scene) == lines.told()
+    assert found.event_trace.has_cycles is with_cycles
+    assert replayed(found, experiment) == lines.told()
 
 
 def vectors_of(seed: int) -> tuple[Experiment, str]:
@@ -95,9 +95,9 @@ def vectors_of(seed: int) -> tuple[Experiment, str]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_story_of_vectors_comes_out_as_it_was(seed: int) -> None:
-    scene, text = vectors_of(seed)
-    lines = lines_of(scene)
-    assert replayed(recorded(lines.all, text, 0), scene) == lines.told()
+    experiment, text = vectors_of(seed)
+    lines = lines_of(experiment)
+    assert replayed(recorded(lines.all, text, 0), experiment) == lines.told()
 
 
 @pytest.mark.parametrize("since", [7_123_457, 15_123_457, 30_000_000])
@@ -107,22 +107,22 @@ def test_a_record_begins_anywhere(
     seed: int, make: Callable[[int], tuple[Experiment, str]], since: int, tmp_path: Path
 ) -> None:
     """Also where a unit is handed on before the first cycle, by the quotas of the last one before (R-HAND-1)."""
-    scene, text = make(seed)
-    lines = lines_of(scene)
+    experiment, text = make(seed)
+    lines = lines_of(experiment)
     found = recorded(lines.all, text, 0, since)
-    assert found.story.state is not None
-    assert (list(found.story.quotas) == ["compute"]) is (make is story_of)
+    assert found.event_trace.state is not None
+    assert (list(found.event_trace.quotas) == ["compute"]) is (make is story_of)
     write_record(tmp_path / "mine", found)
-    assert read_record(tmp_path / "mine" / "story.jsonl").story == found.story
-    assert replayed(found, scene) == [line for line in lines.told() if json.loads(line)[0] >= since]
+    assert read_record(tmp_path / "mine" / "story.jsonl").event_trace == found.event_trace
+    assert replayed(found, experiment) == [line for line in lines.told() if json.loads(line)[0] >= since]
 
 
 def test_a_folder_says_all_of_it(tmp_path: Path) -> None:
-    scene, text = story_of(3)
-    lines = lines_of(scene)
+    experiment, text = story_of(3)
+    lines = lines_of(experiment)
     found = recorded(lines.all, text, 0)
     write_record(tmp_path / "it", found)
-    assert read_record(tmp_path / "it" / "story.jsonl").story == found.story
+    assert read_record(tmp_path / "it" / "story.jsonl").event_trace == found.event_trace
     summary = simulate(read_scenario(tmp_path / "it" / "scenario.yaml"), "plan")
     assert summary["as_recorded"] == {"lines": len(lines.told()), "is_same": True}
     with pytest.raises(InputError, match="record-exists"):
@@ -130,8 +130,8 @@ def test_a_folder_says_all_of_it(tmp_path: Path) -> None:
 
 
 def test_a_record_that_was_changed_says_where_it_differs(tmp_path: Path) -> None:
-    scene, text = story_of(3)
-    lines = lines_of(scene)
+    experiment, text = story_of(3)
+    lines = lines_of(experiment)
     write_record(tmp_path / "it", recorded(lines.all, text, 0))
     story = tmp_path / "it" / "story.jsonl"
     rows = story.read_text().splitlines(keepends=True)
@@ -146,12 +146,12 @@ def test_a_record_that_was_changed_says_where_it_differs(tmp_path: Path) -> None
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_plan_by_another_name_is_nearly_the_same(seed: int, tmp_path: Path) -> None:
     """Played by lengths, not by instants: with cycles at once and nobody stopped, waits are the same."""
-    scene, text = story_of(seed)
-    lines = lines_of(scene)
+    experiment, text = story_of(seed)
+    lines = lines_of(experiment)
     write_record(tmp_path / "it", recorded(lines.all, text, 0))
     (tmp_path / "other.yaml").write_text(f"# the same\n{text}")
     scenario = read_scenario(tmp_path / "it" / "scenario.yaml", other=tmp_path / "other.yaml")
-    first, other = (simulate(scenario, name) for name in scenario.scenes)
+    first, other = (simulate(scenario, name) for name in scenario.experiments)
     assert "as_recorded" in first
     assert other["otherwise"]["passed_over"] == 0
     one, two = (each["shared"][0]["consumers"]["/"] for each in (first, other))
@@ -160,8 +160,8 @@ def test_the_same_plan_by_another_name_is_nearly_the_same(seed: int, tmp_path: P
 
 
 def test_without_plan_and_log_there_is_nothing_to_record() -> None:
-    scene, text = story_of(1)
-    lines = lines_of(scene)
+    experiment, text = story_of(1)
+    lines = lines_of(experiment)
     for begin, end, code in ((10**15, 2 * 10**15, "record-empty"), (5, 4, "out-of-range")):
         with pytest.raises(InputError, match=code):
             record(Written(lines.all, text, 0), begin, end)
@@ -181,9 +181,9 @@ def test_without_plan_and_log_there_is_nothing_to_record() -> None:
 
 
 def test_attempts_are_told_with_their_tasks() -> None:
-    scene, text = story_of(1)
-    lines = lines_of(scene)
-    began = [line.what for line in recorded(lines.all, text, 0).story.lines if isinstance(line.what, Began)]
+    experiment, text = story_of(1)
+    lines = lines_of(experiment)
+    began = [line.what for line in recorded(lines.all, text, 0).event_trace.lines if isinstance(line.what, Began)]
     started = [change for _, change in lines.all if isinstance(change, said.Started)]
     assert [(each.attempt, each.job, each.task) for each in began] == [
         (each.attempt, each.job, each.task) for each in started
@@ -200,8 +200,8 @@ def test_attempts_are_told_with_their_tasks() -> None:
     ],
 )
 def test_a_broken_story_is_told_with_its_line(row: str, what: str, tmp_path: Path) -> None:
-    scene, text = story_of(1)
-    write_record(tmp_path / "it", recorded(lines_of(scene).all, text, 0))
+    experiment, text = story_of(1)
+    write_record(tmp_path / "it", recorded(lines_of(experiment).all, text, 0))
     story = tmp_path / "it" / "story.jsonl"
     story.write_text(story.read_text() + row + "\n")
     with pytest.raises(InputError, match="record-damaged") as error:
@@ -211,8 +211,8 @@ def test_a_broken_story_is_told_with_its_line(row: str, what: str, tmp_path: Pat
 
 @pytest.mark.parametrize("kept", [1, 2, -1])
 def test_a_story_that_was_cut_at_the_end_of_a_line_is_told(kept: int, tmp_path: Path) -> None:
-    scene, text = story_of(1)
-    write_record(tmp_path / "it", recorded(lines_of(scene).all, text, 0))
+    experiment, text = story_of(1)
+    write_record(tmp_path / "it", recorded(lines_of(experiment).all, text, 0))
     story = tmp_path / "it" / "story.jsonl"
     rows = story.read_text().splitlines(keepends=True)
     story.write_text("".join(rows[:kept]))
@@ -231,8 +231,8 @@ def test_the_first_line_is_looked_at(head: str, code: str, tmp_path: Path) -> No
 
 
 def test_a_record_has_no_keys_of_what_it_says_itself(tmp_path: Path) -> None:
-    scene, text = story_of(1)
-    write_record(tmp_path / "it", recorded(lines_of(scene).all, text, 0))
+    experiment, text = story_of(1)
+    write_record(tmp_path / "it", recorded(lines_of(experiment).all, text, 0))
     scenario = tmp_path / "it" / "scenario.yaml"
     scenario.write_text(scenario.read_text() + "work: {stop_delay: 3s}\n")
     with pytest.raises(InputError, match="duplicate-key"):

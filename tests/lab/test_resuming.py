@@ -1,4 +1,4 @@
-"""What a run is made of: the same for equal scenes, another for every other one."""
+"""What a run is made of: the same for equal experiments, another for every other one."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ def test_what_is_read_again_is_made_of_the_same() -> None:
 
 def test_all_that_a_run_depends_on_counts() -> None:
     whole = read_scenario(FILE)
-    scene = whole.scenes["lent"]
-    workload = scene.workload
+    experiment = whole.experiments["lent"]
+    workload = experiment.workload
     other_scenes = [
-        replace(scene, end=(scene.end or 0) + 1),
-        replace(scene, min_gap=1),
-        replace(scene, slot=(("gpu", "1"),)),
-        replace(scene, work=replace(scene.work, restart=1)),
-        replace(scene, workload=replace(workload, duration=[*workload.duration[:-1], workload.duration[-1] + 1])),
-        replace(scene, workload=replace(workload, consumers=tuple(reversed(workload.consumers)))),
-        replace(scene, plan=replace(scene.plan, cluster="other")),
+        replace(experiment, end=(experiment.end or 0) + 1),
+        replace(experiment, min_gap=1),
+        replace(experiment, slot=(("gpu", "1"),)),
+        replace(experiment, work=replace(experiment.work, restart=1)),
+        replace(experiment, workload=replace(workload, duration=[*workload.duration[:-1], workload.duration[-1] + 1])),
+        replace(experiment, workload=replace(workload, consumers=tuple(reversed(workload.consumers)))),
+        replace(experiment, plan=replace(experiment.plan, cluster="other")),
     ]
-    others = [replace(whole, scenes={"lent": each}) for each in other_scenes]
+    others = [replace(whole, experiments={"lent": each}) for each in other_scenes]
     found = {made(whole), made(whole, "apart"), made(whole, check=True), *map(made, others)}
     found.add(made(replace(whole, begin=whole.begin + 1)))
     assert len(found) == len(others) + 4
 
 
 def test_all_that_was_recorded_counts() -> None:
-    scene, text = story_of(1)
-    story = recorded(lines_of(scene).all, text, 0).story
+    experiment, text = story_of(1)
+    story = recorded(lines_of(experiment).all, text, 0).event_trace
     whole = read_scenario(FILE)
 
     def made_of_story(other: EventTrace) -> str:
-        return made(replace(whole, scenes={"lent": replace(scene, story=other)}))
+        return made(replace(whole, experiments={"lent": replace(experiment, event_trace=other)}))
 
     at = next(at for at, line in enumerate(story.lines) if isinstance(line.what, TaskEnded))
     line = story.lines[at]

@@ -39,12 +39,12 @@ def test_more_plans_than_processes_come_in_their_order(scenario: Scenario) -> No
 
 def test_a_fault_of_one_plan_is_told_as_it_would_be_alone(scenario: Scenario) -> None:
     """That there is no such group is found out while it is played."""
-    scenes = dict(scenario.scenes)
-    scenes["two"] = replace(scenes["two"], resizings=(Resizing(0, "gone", 1),))
+    experiments = dict(scenario.experiments)
+    experiments["two"] = replace(experiments["two"], resizings=(Resizing(0, "gone", 1),))
     with pytest.raises(InputError) as alone:
-        play_plan(replace(scenario, scenes=scenes), Way(), "two")
+        play_plan(replace(scenario, experiments=experiments), Way(), "two")
     with pytest.raises(type(alone.value)) as at_once:
-        list(play_at_once(replace(scenario, scenes=scenes), Way(), NAMES, 2))
+        list(play_at_once(replace(scenario, experiments=experiments), Way(), NAMES, 2))
     assert str(at_once.value) == str(alone.value)
 
 

@@ -76,23 +76,23 @@ def test_everything_that_a_scenario_can_say(folder: Path) -> None:
         "slots": [{"at": "10s", "resource_group": "compute", "slots": 2}],
     }
     scenario = parse_scenario(text_of(**stated), "s.yaml", folder)
-    scene = scenario.scenes["plan"]
-    assert (scene.start, scene.end, scenario.begin) == (10 * SECOND, 3610 * SECOND, 15 * SECOND)
-    assert scene.slot == (("gpu", "1"), ("cpu", "0.5"))
-    assert scene.work == Work(SECOND, 2 * SECOND, 3 * SECOND, 60 * SECOND, yields=True)
-    assert (scene.min_gap, scene.max_interval) == (SECOND, 30 * SECOND)
-    assert scene.resizings == (Resizing(20 * SECOND, "compute", 2),)
+    experiment = scenario.experiments["plan"]
+    assert (experiment.start, experiment.end, scenario.begin) == (10 * SECOND, 3610 * SECOND, 15 * SECOND)
+    assert experiment.slot == (("gpu", "1"), ("cpu", "0.5"))
+    assert experiment.work == Work(SECOND, 2 * SECOND, 3 * SECOND, 60 * SECOND, yields=True)
+    assert (experiment.min_gap, experiment.max_interval) == (SECOND, 30 * SECOND)
+    assert experiment.resizings == (Resizing(20 * SECOND, "compute", 2),)
 
 
 def test_outages_are_stated_or_drawn(folder: Path) -> None:
     stated = {"hosts": "h1", "down": "10s", "up": "20s", "lead": "5s"}
     chance = {"hosts": "h[1-2]", "every": "1h", "lasts": "5m", "seed": 3}
     scenario = parse_scenario(text_of(plan="hosts.yaml", outages=[stated], end="10h"), "s.yaml", folder)
-    (outage,) = scenario.scenes["plan"].outages
+    (outage,) = scenario.experiments["plan"].outages
     assert (outage.host, outage.down, outage.up, outage.lead) == ("h1", 10 * SECOND, 20 * SECOND, 5 * SECOND)
     drawn = [
         parse_scenario(text_of(plan="hosts.yaml", outages=[chance], end="100h"), "s.yaml", folder)
-        .scenes["plan"]
+        .experiments["plan"]
         .outages
         for _ in range(2)
     ]

@@ -48,8 +48,8 @@ def test_what_cannot_be_asked_is_told(tmp_path: Path) -> None:
 def test_a_record_is_compared_at_an_instant(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_as_it_was: bool
 ) -> None:
-    scene, text = story_of(3)
-    write_record(tmp_path / "it", recorded(lines_of(scene).all, text, 0))
+    experiment, text = story_of(3)
+    write_record(tmp_path / "it", recorded(lines_of(experiment).all, text, 0))
     plan = json.loads(text)
     entry = plan["policies"][0]
     key = "owned" if entry["policy"] == "hybrid" else "share_ratio"

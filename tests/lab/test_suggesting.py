@@ -93,7 +93,9 @@ def test_what_is_so_already_is_not_changed(tmp_path: Path) -> None:
 def test_who_never_starts_has_waited_until_the_end(tmp_path: Path) -> None:
     one = bench(tmp_path, "max < 900s")
     assert one.play(()).worst < 900_000_000
-    short = replace(one.scenarios[0], scenes={"plan": replace(one.scenarios[0].scenes["plan"], end=500_000_000)})
+    short = replace(
+        one.scenarios[0], experiments={"plan": replace(one.scenarios[0].experiments["plan"], end=500_000_000)}
+    )
     waits = Bench([short], SLOTS, parse_expectation("wait.max(/B) < 1s")).play(()).worst
     assert waits == 0
     narrow = SLOTS | {"resource_groups": {"compute": {"slots": 1}}}

@@ -110,8 +110,7 @@ class PlanStorm(Storm):
 
     def _check_cycle(self, result: SlotCycle, cause: str) -> None:
         assert cause
-        if isinstance(result, CycleResult):
-            assert check(result) == ()
+        assert not isinstance(result, CycleResult) or check(result) == ()
         self.cycles += 1
 
     def start_again(self) -> None:

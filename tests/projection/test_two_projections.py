@@ -40,8 +40,8 @@ def test_both_say_the_same(seed: int) -> None:
     paths = {"/A": 8, "/B": 6, "/C": 6}
     was = plan_of({path: {"owned": owned} for path, owned in paths.items()})
     will = plan_of({"/A": {"owned": 3 + seed}, "/B": {"owned": 15 - seed}, "/C": {"owned": 2}})
-    scene = Experiment(was, random_jobs(seed, list(paths), jobs=60), 0, HALF)
-    played = Simulation(scene)
+    experiment = Experiment(was, random_jobs(seed, list(paths), jobs=60), 0, HALF)
+    played = Simulation(experiment)
     played.run()
     cluster = thaw(freeze(played.live.cluster), open_cluster_books(will, HALF), forgets=True, own="")
     state = close_books(cluster.books, State(now=HALF))

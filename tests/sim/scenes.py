@@ -90,7 +90,7 @@ class EventTrace:
         return [line for line in self.lines if isinstance(line[1], kind)]
 
 
-def played(scene: Experiment, **options: Any) -> EventTrace:
+def played(experiment: Experiment, **options: Any) -> EventTrace:
     story = EventTrace()
-    Simulation(scene, [story], **options).run()
+    Simulation(experiment, [story], **options).run()
     return story

@@ -26,10 +26,10 @@ def erlang_c(servers: int, load: float) -> float:
     return last / (sum(load**n / factorial(n) for n in range(servers)) + last)
 
 
-def measured(scene: Experiment) -> Measures:
+def measured(experiment: Experiment) -> Measures:
     watches: list[Measures] = []
-    simulation = Simulation(scene, watches)
-    measures = Measures(simulation.live.cluster, "compute", "slots", Spans(scene.start, SECOND * 60))
+    simulation = Simulation(experiment, watches)
+    measures = Measures(simulation.live.cluster, "compute", "slots", Spans(experiment.start, SECOND * 60))
     watches.append(measures)
     simulation.run()
     measures.close(simulation.now)
@@ -55,8 +55,10 @@ def test_exponential_arrivals_wait_as_erlang_says() -> None:
 
 def test_two_with_equal_shares_get_equal_parts_while_both_want_all() -> None:
     rows = [(0.0, path, 400, 7.0 if path == "/A" else 11.0) for path in ("/A", "/B")]
-    scene = Experiment(plan_of({"/A": {"owned": 4}, "/B": {"owned": 4}}, slots=8), jobs_of(*rows), 0, end=600 * SECOND)
-    accounts = measured(scene).accounts
+    experiment = Experiment(
+        plan_of({"/A": {"owned": 4}, "/B": {"owned": 4}}, slots=8), jobs_of(*rows), 0, end=600 * SECOND
+    )
+    accounts = measured(experiment).accounts
     assert accounts["/A"].use == accounts["/B"].use == 4 * 600 * SECOND
 
 

@@ -39,8 +39,8 @@ TWO = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, slots=4)
 HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})
 
 
-def ends(scene: Experiment) -> list[tuple[float, str, str]]:
-    return [(now / SECOND, change.then, change.reason) for now, change in played(scene).of(said.Ended)]
+def ends(experiment: Experiment) -> list[tuple[float, str, str]]:
+    return [(now / SECOND, change.then, change.reason) for now, change in played(experiment).of(said.Ended)]
 
 
 def test_the_story_is_that_of_the_orchestrator_with_an_invented_engine() -> None:
@@ -95,8 +95,8 @@ def test_starting_and_stopping_take_their_time() -> None:
 
 def test_what_runs_on_a_host_that_fails_is_lost_and_done_again() -> None:
     jobs = jobs_of((0, "/A", 4, 50))
-    scene = Experiment(HOSTS, jobs, 0, outages=(Outage("h1", 10 * SECOND, 20 * SECOND),))
-    assert ends(scene) == [
+    experiment = Experiment(HOSTS, jobs, 0, outages=(Outage("h1", 10 * SECOND, 20 * SECOND),))
+    assert ends(experiment) == [
         (10, "again", "host_lost"),
         (10, "again", "host_lost"),
         (50, "done", "finished"),
@@ -108,9 +108,9 @@ def test_what_runs_on_a_host_that_fails_is_lost_and_done_again() -> None:
 
 def test_a_planned_outage_is_drained_first() -> None:
     jobs = jobs_of((0, "/A", 4, 50))
-    scene = Experiment(HOSTS, jobs, 0, outages=(Outage("h2", 10 * SECOND, 20 * SECOND, lead=5 * SECOND),))
-    assert [end for end in ends(scene) if end[1] == "again"] == [(7, "again", "reclaim")] * 2
-    assert max(ends(scene))[0] == 70
+    experiment = Experiment(HOSTS, jobs, 0, outages=(Outage("h2", 10 * SECOND, 20 * SECOND, lead=5 * SECOND),))
+    assert [end for end in ends(experiment) if end[1] == "again"] == [(7, "again", "reclaim")] * 2
+    assert max(ends(experiment))[0] == 70
 
 
 def test_a_group_of_slots_can_have_fewer_for_a_while() -> None:
@@ -204,9 +204,9 @@ def test_what_was_submitted_before_or_after_is_left_out() -> None:
     assert [change.job for _, change in story.of(said.JobAdded)] == ["j1"]
 
 
-def measured(scene: Experiment, end: int, piece: int = 10 * SECOND, begin: int = 0) -> dict[str, object]:
+def measured(experiment: Experiment, end: int, piece: int = 10 * SECOND, begin: int = 0) -> dict[str, object]:
     watches: list[object] = []
-    simulation = Simulation(scene, watches)  # type: ignore[arg-type]
+    simulation = Simulation(experiment, watches)  # type: ignore[arg-type]
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, piece))
     log = Log()
     measures.quotas = Quotas(measures.spans, lambda: simulation.live.quotas_of("compute"))
@@ -286,8 +286,8 @@ def test_quotas_of_resources_over_time() -> None:
 
 def test_the_warm_up_is_cut() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
-    scene = Experiment(TWO, jobs, 0, end=60 * SECOND)
-    shared = measured(scene, 60 * SECOND, begin=31 * SECOND)["shared"][0]  # type: ignore[index]
+    experiment = Experiment(TWO, jobs, 0, end=60 * SECOND)
+    shared = measured(experiment, 60 * SECOND, begin=31 * SECOND)["shared"][0]  # type: ignore[index]
     assert shared["consumers"]["/A"]["submitted"] == 0
     assert shared["consumers"]["/A"]["use"] == 20 * SECOND
     assert shared["consumers"]["/B"]["notified"] == 0

@@ -112,8 +112,8 @@ def test_a_story_is_the_same_where_cycles_look_at_the_front(
     plan: str, seed: int, depth: int, counted: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_lines, "DEPTH", depth)
-    scene = scene_of(PLANS[plan], seed)
-    assert played(scene).lines == played(scene, reopens=True).lines
+    experiment = scene_of(PLANS[plan], seed)
+    assert played(experiment).lines == played(experiment, reopens=True).lines
     assert counted.count(True) > 10
     assert depth > 1 or counted.count(False) > 5
 

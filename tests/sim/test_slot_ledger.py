@@ -130,14 +130,14 @@ def test_what_could_keep_something_from_somebody_is_left_to_a_whole_cycle(stated
 @pytest.mark.parametrize("plan", range(len(PLANS)))
 @pytest.mark.parametrize("gangs", [False, True])
 def test_a_story_is_the_same_with_every_cycle_whole(plan: int, gangs: bool) -> None:  # noqa: FBT001
-    scene = Experiment(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
-    assert played(scene).lines == played(scene, reopens=True).lines
+    experiment = Experiment(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
+    assert played(experiment).lines == played(experiment, reopens=True).lines
 
 
 @given(st.integers(0, 2**32), st.sampled_from(range(len(CROWDED))))
 def test_a_crowded_story_is_the_same_with_every_cycle_whole(seed: int, plan: int) -> None:
-    scene = Experiment(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
-    assert played(scene).lines == played(scene, reopens=True).lines
+    experiment = Experiment(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
+    assert played(experiment).lines == played(experiment, reopens=True).lines
 
 
 def test_after_a_cycle_that_has_happened_the_next_one_decides_nothing() -> None:

@@ -30,9 +30,9 @@ SLOTS = ("hybrid", "share_ratio", "ownership")
 HALF = plan_of({"/A": {"owned": 8}, "/B": {"owned": 8}}, slots=16, tree={"A": {}, "B": {"reclaim_grace": "10s"}})
 
 
-def consumers_of(scene: Experiment, begin: int = 0) -> dict[str, Any]:
+def consumers_of(experiment: Experiment, begin: int = 0) -> dict[str, Any]:
     watches: list[Measures] = []
-    simulation = Simulation(scene, watches)
+    simulation = Simulation(experiment, watches)
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, 60 * SECOND))
     watches.append(measures)
     simulation.run()
@@ -96,9 +96,9 @@ def test_slots_that_come_together_for_a_gang_may_go_to_another_owner_first(polic
     """
     jobs = jobs_of(*[(0, "/C", 1, 100)] * 5, (0, "/C", 1, 3), (1, "/B", 2, 30), (5, "/A", 1, 30))
     jobs = replace(jobs, min_count=[2 if tasks == 2 else 0 for tasks in jobs.tasks])
-    scene = Experiment(plan_for(policy, 2, grace=10), jobs, 0, end=60 * SECOND, slot=(("gpu", "1"), ("cpu", "1")))
+    experiment = Experiment(plan_for(policy, 2, grace=10), jobs, 0, end=60 * SECOND, slot=(("gpu", "1"), ("cpu", "1")))
     watches: list[Any] = []
-    simulation = Simulation(scene, watches)
+    simulation = Simulation(experiment, watches)
     group, resource = ("compute", "slots") if policy in SLOTS else (POOLED, "gpu")
     measures = Measures(simulation.live.cluster, group, resource, Spans(0, 60 * SECOND))
     watches.append(measures)
@@ -173,9 +173,9 @@ def test_nobody_starves_for_what_is_down(policy: str, lead: int) -> None:
     """
     jobs = jobs_of((0, "/A", 9, 300), (0, "/B", 9, 300), (0, "/C", 9, 300))
     outages = (Outage("h3", 30 * SECOND, 80 * SECOND, lead=lead * SECOND),)
-    scene = Experiment(plan_for(policy), jobs, 0, 120 * SECOND, outages=outages, slot=(("gpu", "1"), ("cpu", "1")))
+    experiment = Experiment(plan_for(policy), jobs, 0, 120 * SECOND, outages=outages, slot=(("gpu", "1"), ("cpu", "1")))
     watches: list[Any] = []
-    simulation = Simulation(scene, watches)
+    simulation = Simulation(experiment, watches)
     group, resource = ("compute", "slots") if policy in SLOTS else (POOLED, "gpu")
     measures = Measures(simulation.live.cluster, group, resource, Spans(0, 60 * SECOND))
     watches.append(measures)
@@ -295,8 +295,8 @@ def test_it_is_what_the_definition_says(policy: str, seed: int) -> None:
     group, resources = (POOLED, ["gpu", "cpu"]) if is_pooled else ("compute", ["slots"])
     watches: list[Any] = []
     outages = (Outage(f"h{seed % 3 + 1}", 15 * SECOND, 35 * SECOND, lead=seed % 2 * 4 * SECOND),)
-    scene = Experiment(plan, jobs, 0, end=50 * SECOND, outages=outages if seed % 5 else ())
-    simulation = Simulation(scene, watches)
+    experiment = Experiment(plan, jobs, 0, end=50 * SECOND, outages=outages if seed % 5 else ())
+    simulation = Simulation(experiment, watches)
     measures = Measures(simulation.live.cluster, group, resources[0], Spans(0, 60 * SECOND))
     twin = Twin(simulation.live.cluster, group, resources)
     watches += [measures, twin]

@@ -32,7 +32,7 @@ MOST_ROWS = 30
 def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> int:
     """Play every plan of a scenario on every draw, and print the differences to the first plan; 0."""
     scenario = read_scenario(path)
-    names = list(scenario.scenes)
+    names = list(scenario.experiments)
     if len(names) == 1:
         raise UsageError("the scenario has one plan: name those to be compared under `plans:`")
     for fault in scenario.findings.faults():
@@ -69,8 +69,8 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
 
 def _world(scenario: Scenario) -> tuple[object, ...]:
     """What of a scenario may be left to chance."""
-    scene = next(iter(scenario.scenes.values()))
-    return scene.workload, scene.outages
+    experiment = next(iter(scenario.experiments.values()))
+    return experiment.workload, experiment.outages
 
 
 def _played(path: Path, tasks: list[Task], processes: int) -> Done[Document]:

@@ -62,21 +62,21 @@ def forecast_from_store(job: str, state: Path, wanted: Wanted, *, as_json: bool)
 
 def forecast_from_record(folder: Path, job: str, at: str, wanted: Wanted, *, as_json: bool) -> int:
     """From a record, at one of its instants, with what was known then."""
-    scene = _replay_of(folder)
-    instant = parse_instant(at) if at else scene.end
+    experiment = _replay_of(folder)
+    instant = parse_instant(at) if at else experiment.end
     if instant is None or not 0 <= instant <= LAST_INSTANT:
         raise UsageError(f"`--at`: `{at}` is not an instant; write it as 2026-01-05T09:00:00Z")
-    return _of_scene(scene, job, instant, folder, wanted, as_json=as_json)
+    return _of_scene(experiment, job, instant, folder, wanted, as_json=as_json)
 
 
-def _of_scene(scene: Experiment, job: str, now: int, folder: Path, wanted: Wanted, *, as_json: bool) -> int:
+def _of_scene(experiment: Experiment, job: str, now: int, folder: Path, wanted: Wanted, *, as_json: bool) -> int:
     watches: list[Known] = []
-    replay = Replay(replace(scene, end=max(now, scene.start + 1)), watches)
+    replay = Replay(replace(experiment, end=max(now, experiment.start + 1)), watches)
     watches.append(Known(replay.live.cluster))
-    plans = [scene.plan]
+    plans = [experiment.plan]
     replay.on_plan = lambda plan, _: plans.append(plan)
     replay.run_until(now)
-    look = Lookout(plans[-1], freeze(replay.live.cluster), replay.story.own, now, Past(watches[0].rows))
+    look = Lookout(plans[-1], freeze(replay.live.cluster), replay.event_trace.own, now, Past(watches[0].rows))
     found = forecast(look, job, wanted.draws, wanted.seed, wanted.ahead)
     return _say(found | {"coverage": _coverage(folder)}, as_json=as_json)
 
@@ -85,11 +85,11 @@ def run_backtest(folder: Path, state: Path | None, instants: int, wanted: Wanted
     """Make forecasts on a record, and leave how many came true in it, and in a state directory."""
     if state is not None and not state.is_dir():
         raise UsageError(f"--state: there is no folder `{shown(str(state))}`")
-    scene = _replay_of(folder)
+    experiment = _replay_of(folder)
     advance = Advance()
     try:
         found = backtest(
-            scene,
+            experiment,
             instants=instants,
             draws=wanted.draws,
             seed=wanted.seed,
@@ -135,11 +135,11 @@ def _coverage(folder: Path) -> Document | None:
 def _replay_of(folder: Path) -> Experiment:
     """The run of a record under the plan of the record."""
     scenario = read_scenario(folder / SCENARIO if folder.is_dir() else folder)
-    scene = next((each for each in scenario.scenes.values() if each.is_replay), None)
-    if scene is None:
+    experiment = next((each for each in scenario.experiments.values() if each.is_replay), None)
+    if experiment is None:
         what = "the scenario is not a record, or none of its plans is that of the record"
         raise InputError([Fault("no-record", what, "name a folder of `fairhold record`", file=str(folder))])
-    return scene
+    return experiment
 
 
 def _say(found: Document, *, as_json: bool) -> int:

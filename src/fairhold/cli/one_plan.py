@@ -30,4 +30,4 @@ def read_of_one_plan(path: Path, only: str, draw: int, expect: tuple[Expectation
         raise UsageError(f"the scenario has several plans: choose one by --plan, of {listed(known)}")
     name = only or next(iter(known), "")
     scenario = read_scenario(path, draw, asked=Asked(name, expect))
-    return replace(scenario, scenes={name: scenario.scenes[name]})
+    return replace(scenario, experiments={name: scenario.experiments[name]})

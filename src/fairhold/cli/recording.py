@@ -65,16 +65,16 @@ def _source(state: Path | None, service: str) -> Iterator[Source]:
 
 
 def _document(folder: Path, found: Record) -> dict[str, object]:
-    story = found.story
+    event_trace = found.event_trace
     return {
         "scenario": str(folder / SCENARIO),
-        "begin": format_instant(story.begin),
-        "end": format_instant(story.end),
-        "jobs": sum(isinstance(line.what, JobSubmitted) for line in story.lines),
-        "ends": sum(isinstance(line.what, TaskEnded) for line in story.lines),
-        "changes": len(story.decided),
+        "begin": format_instant(event_trace.begin),
+        "end": format_instant(event_trace.end),
+        "jobs": sum(isinstance(line.what, JobSubmitted) for line in event_trace.lines),
+        "ends": sum(isinstance(line.what, TaskEnded) for line in event_trace.lines),
+        "changes": len(event_trace.decided),
         "plans": list(found.versions),
-        "has_state": story.state is not None,
+        "has_state": event_trace.state is not None,
         "left_out": dict(found.left_out),
         "is_cut": found.is_cut,
     }
@@ -88,7 +88,7 @@ def _words(folder: Path, found: Record) -> str:
     ]
     if found.is_cut:
         lines.append("it begins there, because earlier entries are no longer in the log of the service")
-    if found.story.state is not None:
+    if found.event_trace.state is not None:
         lines.append("the state at its begin is in state.json")
     lines += [
         f"left out, because a scenario cannot contain it: {what} ({count})" for what, count in found.left_out.items()

@@ -59,9 +59,9 @@ def run_scenario(
     if only and known and only not in known:  # before the jobs are read
         raise _no_plan(only, known)
     scenario = read_scenario(path, other=other, asked=Asked(only, asked))
-    names = [only] if only else list(scenario.scenes)
-    if only and only not in scenario.scenes:
-        raise _no_plan(only, scenario.scenes)
+    names = [only] if only else list(scenario.experiments)
+    if only and only not in scenario.experiments:
+        raise _no_plan(only, scenario.experiments)
     _tell_findings(scenario)
     expectations = (*scenario.expect, *asked)
     results = None if output is None else Results(output)
@@ -201,7 +201,7 @@ def _expectations(
 
 def _print_begin(scenario: Scenario, documents: Mapping[str, Document]) -> None:
     """What was cut."""
-    warm_up = scenario.begin - scenario.scenes[next(iter(documents))].start
+    warm_up = scenario.begin - scenario.experiments[next(iter(documents))].start
     if warm_up:
         begin = format_instant(scenario.begin // SECOND * SECOND)
         print_text(f"measured from {begin} on: the warm-up of {format_duration(warm_up)} before it is not counted")

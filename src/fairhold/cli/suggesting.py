@@ -52,9 +52,9 @@ def suggest_plan(
     """Search and print; 1 where no change will do."""
     asked = _asked(consumer, wait)
     scenarios = [read_of_one_plan(path, only, draw) for draw in range(draws)]
-    ((name, scene),) = scenarios[0].scenes.items()
-    if consumer not in scene.plan.tree.rows:
-        raise ArgumentError([replace(unknown("consumer", consumer, scene.plan.tree.paths), place=("--consumer",))])
+    ((name, experiment),) = scenarios[0].experiments.items()
+    if consumer not in experiment.plan.tree.rows:
+        raise ArgumentError([replace(unknown("consumer", consumer, experiment.plan.tree.paths), place=("--consumer",))])
     for fault in scenarios[0].findings.faults():
         warn(str(fault))
     document = plan_document(path, name)
@@ -63,7 +63,7 @@ def suggest_plan(
     try:
         found = suggest(
             bench,
-            candidates(scene.plan, document, consumer),
+            candidates(experiment.plan, document, consumer),
             processes,
             lambda done, whole: advance.show(f"{done:,} of {count(whole, 'change')}", done, whole),
         )

@@ -45,8 +45,8 @@ def run_sweep(
     variations = [parse_variation(text) for text in vary]
     asked = [parse_expectation(text + _ANY) for text in show]
     scenario = read_of_one_plan(path, only, 0, tuple(asked))
-    ((name, scene),) = scenario.scenes.items()
-    _refuse_nobody(variations, scene.plan)
+    ((name, experiment),) = scenario.experiments.items()
+    _refuse_nobody(variations, experiment.plan)
     document = plan_document(path, name)
     wanted = [*asked, *scenario.expect]
     advance = Advance()

@@ -1,1 +1,1 @@
-"""Puts simulations together: a scenario becomes scenes, runs become results, results are compared."""
+"""Puts simulations together: a scenario becomes experiments, runs become results, results are compared."""

@@ -65,7 +65,7 @@ class Known:
 
 
 def backtest(
-    scene: Experiment,
+    experiment: Experiment,
     *,
     instants: int = INSTANTS,
     draws: int = 50,
@@ -77,18 +77,18 @@ def backtest(
 
     Raises InputError `backtest-empty` where no job waits at any of the instants, or none of the forecasts counts.
     """
-    story = scene.story
-    assert story is not None
-    ends = _Ends(story)
+    event_trace = experiment.event_trace
+    assert event_trace is not None
+    ends = _Ends(event_trace)
     watches: list[Known] = []
-    replay = Replay(scene, watches)
+    replay = Replay(experiment, watches)
     watches.append(Known(replay.live.cluster))
-    plans = [scene.plan]
+    plans = [experiment.plan]
     replay.on_plan = lambda plan, _: plans.append(plan)
     counts = {percent: [0, 0] for percent in PERCENTS}
     made = looked = 0
     for at in range(1, instants + 1):
-        now = story.begin + (story.end - story.begin) * at // (instants + 1)
+        now = event_trace.begin + (event_trace.end - event_trace.begin) * at // (instants + 1)
         replay.run_until(now)
         jobs = _waiting(replay.live.cluster)
         on_instant(at)
@@ -101,7 +101,7 @@ def backtest(
             made += 1
             for percent, count in counts.items():
                 told = quantile(found.of[job], percent)
-                if told is not None and (began is not None or (told < story.end and job not in ends.cancelled)):
+                if told is not None and (began is not None or (told < event_trace.end and job not in ends.cancelled)):
                     count[0] += 1
                     count[1] += began is not None and began <= told
     if not made:
@@ -111,12 +111,12 @@ def backtest(
         what = f"none of {made:,} forecasts can be compared with what happened"
         raise InputError([Fault("backtest-empty", what, "use a longer record, or a longer `--ahead`")])
     shares = {f"p{percent}": _share(*count) for percent, count in counts.items()}
-    head = {"at": format_instant(story.end), "instants": looked, "forecasts": made, "draws": draws, "seed": seed}
+    head = {"at": format_instant(event_trace.end), "instants": looked, "forecasts": made, "draws": draws, "seed": seed}
     return {**head, **shares}
 
 
 def _lookout(replay: Replay, plan: Plan, now: int, known: Known) -> Lookout:
-    return Lookout(plan, freeze(replay.live.cluster), replay.story.own, now, Past(known.rows))
+    return Lookout(plan, freeze(replay.live.cluster), replay.event_trace.own, now, Past(known.rows))
 
 
 def _waiting(cluster: Cluster) -> list[str]:
@@ -140,10 +140,10 @@ def _leaf(cluster: Cluster, name: str) -> str:
 class _Ends:
     """When jobs really began."""
 
-    def __init__(self, story: EventTrace) -> None:
+    def __init__(self, event_trace: EventTrace) -> None:
         self._began: dict[str, int] = {}
         self.cancelled: set[str] = set()
-        for line in story.lines:
+        for line in event_trace.lines:
             if isinstance(line.what, Began):
                 self._began.setdefault(line.what.job, line.at)
             elif isinstance(line.what, JobCancelled):

@@ -61,28 +61,28 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
     """
     text = read_text(path)
     scenario = parse_scenario(text, str(path), path.absolute().parent)
-    scene = next(iter(scenario.scenes.values()))
+    experiment = next(iter(scenario.experiments.values()))
     report = Report(parse_document(text, str(path)))
     if isinstance(top := report.document.value, dict) and "scale" in top:
         what = "the scenario scales the hosts of its plans, and compared plans are used as they are"
         report.fault("not-supported-yet", what, "leave it out, or write plans with the scaled hosts", ("scale",))
-    instant = moment(report, at, ("--at",), scene.start)
+    instant = moment(report, at, ("--at",), experiment.start)
     report.settle()
-    is_replay = scene.is_replay and scene.plan == plan
-    simulation = simulation_of(replace(scene, plan=plan, end=instant, is_replay=is_replay), ())
+    is_replay = experiment.is_replay and experiment.plan == plan
+    simulation = simulation_of(replace(experiment, plan=plan, end=instant, is_replay=is_replay), ())
     simulation.run()
     cluster = simulation.live.cluster
     if not cluster.jobs:
         what = f"no job of the scenario runs or waits at `{at}`"
         raise InputError([Fault("out-of-range", what, "choose another instant", ("--at",))])
-    length = dict(zip(scene.workload.name, scene.workload.duration, strict=True))
-    courses = None if scene.story is None else Courses(scene.story)
+    length = dict(zip(experiment.workload.name, experiment.workload.duration, strict=True))
+    courses = None if experiment.event_trace is None else Courses(experiment.event_trace)
 
     def end_of(_: Cluster, attempt: Attempt) -> int | None:
         job, task = attempt.job.name, attempt.index
         duration = length[job] if courses is None else courses.length(job, task)
-        delay = scene.work.start_delay + (scene.work.restart if attempt.number > 1 else 0)
+        delay = experiment.work.start_delay + (experiment.work.restart if attempt.number > 1 else 0)
         return None if duration == ENDLESS else attempt.started + delay + duration
 
-    own = "" if scene.story is None else scene.story.own
-    return Played(Standing(plan, instant, freeze(cluster), own), end_of, scene.work)
+    own = "" if experiment.event_trace is None else experiment.event_trace.own
+    return Played(Standing(plan, instant, freeze(cluster), own), end_of, experiment.work)

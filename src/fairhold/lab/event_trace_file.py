@@ -1,4 +1,4 @@
-"""The file of a recorded story: a line for everything that came from outside, as JSON arrays."""
+"""The file of a recorded event trace: a line for everything that came from outside, as JSON arrays."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*get_args(Event
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def story_lines(story: EventTrace, plan_names: Iterator[str], head: Mapping[str, Any]) -> Iterator[str]:
+def story_lines(event_trace: EventTrace, plan_names: Iterator[str], head: Mapping[str, Any]) -> Iterator[str]:
     """The lines of the file; plan_names: of the files of later plans, in order; head: more that its first line says."""
     first = {
         "fairhold_record": VERSION,
-        "begin": story.begin,
-        "end": story.end,
-        "own": story.own,
-        "has_cycles": story.has_cycles,
-        "lines": len(story.lines),
-        "quotas": {group: list(quota) for group, quota in story.quotas.items()},
+        "begin": event_trace.begin,
+        "end": event_trace.end,
+        "own": event_trace.own,
+        "has_cycles": event_trace.has_cycles,
+        "lines": len(event_trace.lines),
+        "quotas": {group: list(quota) for group, quota in event_trace.quotas.items()},
     }
     yield _encode({**first, **head}) + "\n"
-    for line in story.lines:
+    for line in event_trace.lines:
         what = line.what
         if isinstance(what, Replanned):
             windows = {group: list(entries) for group, entries in what.windows.items()}
@@ -58,7 +58,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever an event holds
 
 
 def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[EventTrace, Document]:
-    """The story of a file, and what its first line says; names of other files start in its folder.
+    """The event trace of a file, and what its first line says; names of other files start in its folder.
 
     Raises InputError: `record-damaged` with its line, `record-version`.
     """
@@ -86,7 +86,7 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[EventTrace, D
         raise InputError([Fault("record-damaged", what, mend, file=str(path), line=1)])
     state = head.get("state")
     document = None if state is None else _guarded(path, 1, lambda: json.loads((path.parent / state).read_text()))
-    story = _guarded(
+    event_trace = _guarded(
         path,
         1,
         lambda: EventTrace(
@@ -100,7 +100,7 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[EventTrace, D
             {group: tuple(map(int, quota)) for group, quota in head.get("quotas", {}).items()},
         ),
     )
-    return story, head
+    return event_trace, head
 
 
 def _guarded(path: Path, number: int, work: Callable[[], Any]) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""From the log of a service to the story of what came from outside: events are found again from what they changed.
+"""From the log of a service to an event trace, what came from outside: events are found again from what they changed.
 
 A log holds what was decided, not what happened (ADR 0012). Whatever a change is, either somebody or some machine caused
 it, or it follows from the state and the time. Only the first is taken over; that the second follows again is what a
@@ -44,7 +44,7 @@ class Record(NamedTuple):
     is_cut   : what was before the begin was asked for, and is no longer in the log
     """
 
-    story: EventTrace
+    event_trace: EventTrace
     plans: tuple[str, ...]
     versions: tuple[int, ...]
     left_out: Mapping[str, int]
@@ -132,9 +132,9 @@ class _Recording:
         lines = self.retracing.close(is_running=self.source.is_running() or end == self.until)
         has_cycles = self.retracing.has_cycles
         decided = tuple(self.decided)
-        story = EventTrace(own, begin, end, state, tuple(lines), decided, has_cycles=has_cycles, quotas=told)
+        event_trace = EventTrace(own, begin, end, state, tuple(lines), decided, has_cycles=has_cycles, quotas=told)
         is_cut = saved is not None and saved.at > self.since
-        return Record(story, tuple(self.plans), tuple(self.versions), self.left_out, is_cut)
+        return Record(event_trace, tuple(self.plans), tuple(self.versions), self.left_out, is_cut)
 
     def _last_cycles(self, read: list[tuple[Entry, str, list[Any], Change | None]]) -> dict[int, str]:
         """Place of the last cycle of slots before the begin → its group, but where its quotas count no longer."""

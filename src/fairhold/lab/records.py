@@ -36,7 +36,7 @@ class Recorded(NamedTuple):
     left_out : what it could not say → how often
     """
 
-    story: EventTrace
+    event_trace: EventTrace
     digest: str
     workload: Workload
     left_out: dict[str, int]
@@ -56,26 +56,26 @@ def write_record(folder: Path, found: Record) -> None:
     names = [f"plan-{version}.yaml" for version in found.versions]
     for name, text in zip(names, found.plans, strict=True):
         write_whole(folder / name, text.encode())
-    story = found.story
-    if story.state is not None:
-        write_whole(folder / STATE, json.dumps(story.state, separators=(",", ":")).encode())
-    write_whole(folder / DECIDED, "".join(story.decided).encode())
+    event_trace = found.event_trace
+    if event_trace.state is not None:
+        write_whole(folder / STATE, json.dumps(event_trace.state, separators=(",", ":")).encode())
+    write_whole(folder / DECIDED, "".join(event_trace.decided).encode())
     head = {
         "plan": names[0],
         "plan_sha256": digest_of(found.plans[0]),
-        "state": None if story.state is None else STATE,
+        "state": None if event_trace.state is None else STATE,
         "decided": DECIDED,
         "left_out": dict(found.left_out),
     }
-    write_whole(folder / STORY, "".join(story_lines(story, iter(names[1:]), head)).encode())
-    when = f"{format_instant(story.begin)} to {format_instant(story.end)}"
+    write_whole(folder / STORY, "".join(story_lines(event_trace, iter(names[1:]), head)).encode())
+    when = f"{format_instant(event_trace.begin)} to {format_instant(event_trace.end)}"
     text = f"# What happened from {when}.\nfairhold_scenario: 1\nplan: {names[0]}\nrecord: {STORY}\n"
     write_whole(folder / SCENARIO, text.encode())
 
 
 def read_record(path: Path) -> Recorded:
-    """Read a story and what belongs to it; raises InputError."""
-    story, head = read_story(path)
+    """Read an event trace and what belongs to it; raises InputError."""
+    event_trace, head = read_story(path)
     decided = head.get("decided")
     if decided is not None:
         try:
@@ -84,14 +84,16 @@ def read_record(path: Path) -> Recorded:
             what = f"`{decided}` cannot be read: {getattr(error, 'strerror', None) or error}"
             mend = "restore it, or leave `decided` out of the first line: nothing is compared then"
             raise InputError([Fault("cannot-read", what, mend, file=str(path.parent / str(decided)))]) from error
-        story = replace(story, decided=tuple(text.splitlines(keepends=True)))
-    return Recorded(story, str(head.get("plan_sha256", "")), workload_of(story), dict(head.get("left_out") or {}))
+        event_trace = replace(event_trace, decided=tuple(text.splitlines(keepends=True)))
+    return Recorded(
+        event_trace, str(head.get("plan_sha256", "")), workload_of(event_trace), dict(head.get("left_out") or {})
+    )
 
 
-def workload_of(story: EventTrace) -> Workload:
+def workload_of(event_trace: EventTrace) -> Workload:
     """The jobs that came, in columns."""
-    courses = Courses(story)
-    jobs = [(line.at, line.what) for line in story.lines if isinstance(line.what, JobSubmitted)]
+    courses = Courses(event_trace)
+    jobs = [(line.at, line.what) for line in event_trace.lines if isinstance(line.what, JobSubmitted)]
     consumers = tuple(dict.fromkeys(job.consumer for _, job in jobs))
     users = tuple(dict.fromkeys(job.user for _, job in jobs))
     units = tuple(dict.fromkeys((job.unit, job.resource_group) for _, job in jobs)) or (((), ""),)

@@ -27,7 +27,7 @@ def made_of(scenario: Scenario, plan: str, *, check: bool) -> str:
     check : whether its cycles are looked at
     """
     found = hashlib.sha256()
-    whole = (__version__, check, scenario.begin, scenario.piece, scenario.resources, scenario.scenes[plan])
+    whole = (__version__, check, scenario.begin, scenario.piece, scenario.resources, scenario.experiments[plan])
     _enter(whole, found.update)
     return found.hexdigest()
 

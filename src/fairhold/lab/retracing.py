@@ -46,7 +46,7 @@ _GRANTS = (said.Started, said.Kept, said.LoansCounted, said.Rebooked, said.Owner
 
 
 class Retracing:
-    """Collects the lines of a story.
+    """Collects the lines of an event trace.
 
     has_cycles : whether any cycle was written down
     """

@@ -94,7 +94,7 @@ def play_at_once(scenario: Scenario, way: Way, names: Sequence[str], processes: 
 
 
 def _of_one(scenario: Scenario, name: str) -> Scenario:
-    return replace(scenario, scenes={name: scenario.scenes[name]})
+    return replace(scenario, experiments={name: scenario.experiments[name]})
 
 
 def _play(way: Way, scenario: Scenario, name: str) -> Run:

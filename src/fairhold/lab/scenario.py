@@ -58,7 +58,7 @@ PIECES = 240
 class Scenario:
     """A scenario that was read.
 
-    scenes    : name of the plan → what is played
+    experiments    : name of the plan → what is played
     begin     : instant from which it is measured: after the warm-up
     piece     : microseconds between two points of a plot
     resources : of groups shared in vectors, those that are measured; () = all that hosts have
@@ -66,7 +66,7 @@ class Scenario:
     findings  : what was left out of the workload
     """
 
-    scenes: Mapping[str, Experiment]
+    experiments: Mapping[str, Experiment]
     begin: int
     piece: int
     resources: tuple[str, ...]
@@ -272,36 +272,36 @@ def _of_workload(report: Report, said: _Sections, draw: int) -> Scenario:
     outages = outages_of(report, said.outages, Span(start, end or last, draw))
     report.settle()
     resizings = tuple(Resizing(each.at.at(start), each.resource_group, each.slots) for each in said.changes)
-    scenes = {
+    experiments = {
         label: Experiment(plan, workload, start, end, said.work, outages, resizings, said.slot, *said.cycle)
         for label, plan in said.plans.items()
     }
     piece = max(1, -(-((end or last) - begin) // PIECES))
-    return Scenario(scenes, begin, piece, said.resources, said.expect, findings)
+    return Scenario(experiments, begin, piece, said.resources, said.expect, findings)
 
 
 def _of_record(report: Report, said: _Sections, file: Path, files: Mapping[str, Path]) -> Scenario:
     """A scenario that plays what was recorded; files: of the plans."""
     found = read_record(file)
-    story = found.story
-    begin = story.begin + said.warm_up
-    end = story.end if said.end is None else said.end.at(story.begin)
+    event_trace = found.event_trace
+    begin = event_trace.begin + said.warm_up
+    end = event_trace.end if said.end is None else said.end.at(event_trace.begin)
     if end <= begin:
         refuse_end(report)
     report.settle()
-    scenes = {
+    experiments = {
         label: Experiment(
-            *(plan, found.workload, story.begin, min(end, story.end)),
+            *(plan, found.workload, event_trace.begin, min(end, event_trace.end)),
             slot=said.slot,
             min_gap=said.cycle[0],
             max_interval=said.cycle[1],
-            story=story,
+            event_trace=event_trace,
             is_replay=digest_of(read_text(files[label])) == found.digest,
         )
         for label, plan in said.plans.items()
     }
     piece = max(1, -(-(end - begin) // PIECES))
-    return Scenario(scenes, begin, piece, said.resources, said.expect, Findings(str(file), "job"))
+    return Scenario(experiments, begin, piece, said.resources, said.expect, Findings(str(file), "job"))
 
 
 def _drawn(workload: Value, draw: int) -> Value:

@@ -58,25 +58,26 @@ def simulate(
                   decides, and hold the run against Little's law; raises BrokenRuleError where something is wrong
     on_progress : is told how many jobs have come so far, how many of them are over, and how many there will be
     """
-    scene = scenario.scenes[plan]
-    if len(scene.plan.tree) >= MANY_ROWS and len(scene.workload) >= MANY_JOBS:
+    experiment = scenario.experiments[plan]
+    recorded = experiment.event_trace
+    if len(experiment.plan.tree) >= MANY_ROWS and len(experiment.workload) >= MANY_JOBS:
         prefer_compiled(MANY_ROWS)
     log = Log(write)
-    told: list[Watch] = [log, *watches, *((Truths(scene.plan),) if check else ())]
-    twin = Twin(scene.story.decided, scene.end or 0) if scene.story is not None and scene.is_replay else None
+    told: list[Watch] = [log, *watches, *((Truths(experiment.plan),) if check else ())]
+    twin = Twin(recorded.decided, experiment.end or 0) if recorded is not None and experiment.is_replay else None
     told += [] if twin is None else [twin]
-    simulation = simulation_of(scene, told)
+    simulation = simulation_of(experiment, told)
     measures = measures_of(scenario, simulation.live.cluster)
     if isinstance(simulation, Replay):
         simulation.on_plan = _replanned(told)
-    of_vectors = VectorQuotas(scene.plan)
+    of_vectors = VectorQuotas(experiment.plan)
     told += [of_vectors] if any(each.group == POOLED for each in measures) else []
     for each in measures:
         each.quotas = Quotas(each.spans, partial(_quotas, simulation, of_vectors, each))
-        each.take_over(simulation.live.cluster, scene.start)
+        each.take_over(simulation.live.cluster, experiment.start)
     told += measures
-    laws = _laws(measures, scene, simulation.live.cluster) if check else []
-    told += [*laws, Recomputed(scene.plan, simulation.live.cluster)] if check else []
+    laws = _laws(measures, experiment, simulation.live.cluster) if check else []
+    told += [*laws, Recomputed(experiment.plan, simulation.live.cluster)] if check else []
     first, last, step = simulation.arrived, simulation.last, simulation.step
     goes_on = True
     while goes_on:
@@ -92,25 +93,25 @@ def simulate(
         each.close(end)
     _hold(laws, end)
     document: Document = {"plan": plan} | summarize(measures, simulation.refused, log.digest)
-    if twin is not None and scene.story is not None and scene.story.decided:
-        document["as_recorded"] = twin.document(is_whole=scene.end == scene.story.end)
+    if twin is not None and recorded is not None and recorded.decided:
+        document["as_recorded"] = twin.document(is_whole=experiment.end == recorded.end)
     elif isinstance(simulation, Counterfactual):
         document["otherwise"] = {"passed_over": simulation.passed_over, "guessed": simulation.guessed}
     return document
 
 
-def simulation_of(scene: Experiment, told: Sequence[Watch]) -> Simulation | Replay | Counterfactual:
-    """What plays a scene: a workload, or a record as it was or under another plan."""
-    if scene.story is None:
-        return Simulation(scene, told)
-    return (Replay if scene.is_replay else Counterfactual)(scene, told)
+def simulation_of(experiment: Experiment, told: Sequence[Watch]) -> Simulation | Replay | Counterfactual:
+    """What plays an experiment: a workload, or a record as it was or under another plan."""
+    if experiment.event_trace is None:
+        return Simulation(experiment, told)
+    return (Replay if experiment.is_replay else Counterfactual)(experiment, told)
 
 
-def _laws(measures: Sequence[Measures], scene: Experiment, cluster: Cluster) -> list[Little]:
+def _laws(measures: Sequence[Measures], experiment: Experiment, cluster: Cluster) -> list[Little]:
     """Who holds what is measured against Little's law."""
     laws = [Little(each, cluster) for each in measures]
     for law in laws:
-        law.take_over(cluster, scene.start)
+        law.take_over(cluster, experiment.start)
     return laws
 
 

@@ -121,9 +121,9 @@ class Bench:
             return Measured(error.faults[0].what)
         numbers, summaries, never = [], [], 0
         for scenario in self.scenarios:
-            ((name, scene),) = scenario.scenes.items()
+            ((name, experiment),) = scenario.experiments.items()
             waits = Waits(self.asked.path, scenario.begin)
-            one = replace(scenario, scenes={name: replace(scene, plan=plan)})
+            one = replace(scenario, experiments={name: replace(experiment, plan=plan)})
             summary = simulate(one, name, watches=[waits])
             spreads = spread(waits.all(summary["end"]))
             if not spreads["count"]:

@@ -56,7 +56,7 @@ def sweep(
 
     Raises InputError where the scenario has several plans, or a variation does not fit.
     """
-    if len(scenario.scenes) != 1:
+    if len(scenario.experiments) != 1:
         what, mend = "a sweep varies one plan, and the scenario has several", "choose one by --plan"
         raise InputError([Fault("variation", what, mend)])
     values = list(combinations(variations, count, seed))
@@ -76,8 +76,8 @@ def _try(
         plan = parse_plan(text, "the plan", places=True)[0]
     except InputError as error:
         return Tried(values, error.faults[0].what, ())
-    ((name, scene),) = scenario.scenes.items()
-    summary = simulate(replace(scenario, scenes={name: replace(scene, plan=plan)}), name)
+    ((name, experiment),) = scenario.experiments.items()
+    summary = simulate(replace(scenario, experiments={name: replace(experiment, plan=plan)}), name)
     shared = summary["shared"][0]
     never = tuple(never_run(each.path, summary) for each in asked)
     return Tried(values, "", tuple(each.found(shared) for each in asked), never)

@@ -1,4 +1,4 @@
-"""A recorded story under another plan: the same users and machines, and work that takes as long as it took.
+"""A recorded event trace under another plan: the same users and machines, and work that takes as long as it took.
 
 What is decided is new, so that attempts begin and end at other instants than in the record: tasks go by their lengths
 (`courses`), everything else comes at its recorded instant.
@@ -49,15 +49,15 @@ _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, Task
 
 
 class Counterfactual(Driver):
-    """One run of a recorded story under another plan; has what `Simulation` has."""
+    """One run of a recorded event trace under another plan; has what `Simulation` has."""
 
-    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
-        assert scene.story is not None
-        self.scene, self._reopens = scene, reopens
-        self.given, self.recorded = Given(scene, scene.story), Recorded(Courses(scene.story))
-        cluster = opened(scene.plan, scene.story, is_same=False)
-        end = scene.end or scene.story.end
-        super().__init__(cluster, scene.start, self.given, self.recorded, end=end, watches=watches)
+    def __init__(self, experiment: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
+        assert experiment.event_trace is not None
+        self.experiment, self._reopens = experiment, reopens
+        self.given, self.recorded = Given(experiment, experiment.event_trace), Recorded(Courses(experiment.event_trace))
+        cluster = opened(experiment.plan, experiment.event_trace, is_same=False)
+        end = experiment.end or experiment.event_trace.end
+        super().__init__(cluster, experiment.start, self.given, self.recorded, end=end, watches=watches)
         self.live.now = self.now
         self.live.changed_all()
         for attempt in cluster.attempts.values():
@@ -67,8 +67,8 @@ class Counterfactual(Driver):
         self.feed(Woken())
 
     def orchestrator(self, cluster: Cluster) -> Orchestrator:
-        """In the rhythm of the scene."""
-        return rhythm_of(self, self.scene, cluster, reopens=self._reopens)
+        """In the rhythm of the experiment."""
+        return rhythm_of(self, self.experiment, cluster, reopens=self._reopens)
 
     @property
     def passed_over(self) -> int:
@@ -82,15 +82,15 @@ class Counterfactual(Driver):
 
 
 class Given(Source):
-    """What came from outside in a story.
+    """What came from outside in an event trace.
 
     passed_over : wishes of users, and reports of machines, that mean nothing under this plan
     """
 
-    def __init__(self, scene: Experiment, story: EventTrace) -> None:
+    def __init__(self, experiment: Experiment, event_trace: EventTrace) -> None:
         super().__init__()
-        self._slot = scene.slot
-        self._lines = [line for line in story.lines if not isinstance(line.what, _OF_THE_RECORD)]
+        self._slot = experiment.slot
+        self._lines = [line for line in event_trace.lines if not isinstance(line.what, _OF_THE_RECORD)]
         self.last = sum(isinstance(line.what, JobSubmitted) for line in self._lines)
         self.passed_over = self._place = 0
         self._over: dict[str, str] = {}

@@ -57,14 +57,14 @@ class Resizing:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One plan and one workload; two runs of equal scenes write the same bytes.
+    """One plan and one workload; two runs of equal experiments write the same bytes.
 
     start, end : instants; what is submitted before or after is left out, and the run stops at the end; end:
                  None = when nothing is left that could happen
     slot       : what a task of one slot takes under policies that share vectors, and the other way round how many slots
                  a unit takes: as many as it needs to have its amounts; () = neither is known
     min_gap, max_interval : rhythm of the cycles
-    story      : what was recorded, and is played instead of the workload, which is its jobs; outages are in it, too
+    event_trace : what was recorded, and is played instead of the workload, which is its jobs; outages are in it, too
     is_replay  : the plan is the one of the record: it is played as it was
     """
 
@@ -78,5 +78,5 @@ class Experiment:
     slot: Told = ()
     min_gap: int = MIN_GAP
     max_interval: int = MAX_INTERVAL
-    story: EventTrace | None = None
+    event_trace: EventTrace | None = None
     is_replay: bool = False

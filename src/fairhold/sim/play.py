@@ -1,4 +1,4 @@
-"""A scene is played: jobs of a workload come, hosts fail as it says, and tasks run as long as it says."""
+"""An experiment is played: jobs of a workload come, hosts fail as it says, and tasks run as long as it says."""
 
 from __future__ import annotations
 
@@ -32,31 +32,32 @@ if TYPE_CHECKING:
 
 
 class Simulation(Driver):
-    """One run of a scene.
+    """One run of an experiment.
 
     watches  : told everything, in order; reopens: every cycle is made whole, with the same answers
     """
 
-    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
-        self.scene, self._reopens = scene, reopens
-        cluster = Cluster(open_cluster_books(scene.plan, scene.start), forgets=True)
-        source = Arrivals(scene)
-        end = UNLIMITED if scene.end is None else scene.end
-        super().__init__(cluster, scene.start, source, InventedWork(scene, source.row_of), end=end, watches=watches)
+    def __init__(self, experiment: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
+        self.experiment, self._reopens = experiment, reopens
+        cluster = Cluster(open_cluster_books(experiment.plan, experiment.start), forgets=True)
+        source = Arrivals(experiment)
+        end = UNLIMITED if experiment.end is None else experiment.end
+        durations = InventedWork(experiment, source.row_of)
+        super().__init__(cluster, experiment.start, source, durations, end=end, watches=watches)
         source.open(self.live)
         self.feed(Woken())
 
     def orchestrator(self, cluster: Cluster) -> Orchestrator:
-        """In the rhythm of the scene."""
-        return rhythm_of(self, self.scene, cluster, reopens=self._reopens)
+        """In the rhythm of the experiment."""
+        return rhythm_of(self, self.experiment, cluster, reopens=self._reopens)
 
 
-def rhythm_of(driver: Driver, scene: Experiment, cluster: Cluster, *, reopens: bool) -> Orchestrator:
-    """An orchestrator in the rhythm of a scene, which tells the watches of a driver of its cycles."""
+def rhythm_of(driver: Driver, experiment: Experiment, cluster: Cluster, *, reopens: bool) -> Orchestrator:
+    """An orchestrator in the rhythm of an experiment, which tells the watches of a driver of its cycles."""
     return Orchestrator(
         cluster,
-        cycle_min_gap=scene.min_gap,
-        cycle_max_interval=scene.max_interval,
+        cycle_min_gap=experiment.min_gap,
+        cycle_max_interval=experiment.max_interval,
         on_cycle=driver.cycled if driver.watches else None,
         on_vectors=driver.cycled_vectors if driver.watches else None,
         reopens=reopens,
@@ -69,18 +70,18 @@ class Arrivals(Source):
     row_of : name of a job that has come and is not over → its row in the workload
     """
 
-    def __init__(self, scene: Experiment) -> None:
+    def __init__(self, experiment: Experiment) -> None:
         super().__init__()
-        self._submit, start = scene.workload.submit, scene.start
-        self._scene = scene
+        self._submit, start = experiment.workload.submit, experiment.start
+        self._scene = experiment
         self.row_of: dict[str, int] = {}
         rows = range(len(self._submit))
         self.arrived = next((row for row in rows if self._submit[row] >= start), len(rows))
         self.last = len(rows)
-        if scene.end is not None:
-            self.last = next((row for row in rows if self._submit[row] >= scene.end), len(rows))
+        if experiment.end is not None:
+            self.last = next((row for row in rows if self._submit[row] >= experiment.end), len(rows))
         self._world: list[tuple[int, int, Event]] = []
-        for serial, (instant, event) in enumerate(_of_hosts(scene)):
+        for serial, (instant, event) in enumerate(_of_hosts(experiment)):
             heappush(self._world, (instant, serial, event))
 
     def open(self, live: Orchestrator) -> None:
@@ -118,18 +119,18 @@ class Arrivals(Source):
         return not any(job.waiting for job in driver.live.jobs.values())
 
 
-def _of_hosts(scene: Experiment) -> Iterator[tuple[int, Event]]:
+def _of_hosts(experiment: Experiment) -> Iterator[tuple[int, Event]]:
     """What happens to hosts and groups, and when."""
-    for number, outage in enumerate(scene.outages):
+    for number, outage in enumerate(experiment.outages):
         host = outage.host
         if outage.lead:
             closed = MachineClosed(host, "planned", drain=True, by=outage.down)
-            yield max(scene.start, outage.down - outage.lead), closed
+            yield max(experiment.start, outage.down - outage.lead), closed
         else:
             yield outage.down, MachineSilent(host)
             yield outage.down, MachineGone(host)
         if outage.up < UNLIMITED:
             comes = MachineOpened(host) if outage.lead else MachineReported(host, f"start {number + 2}", 0)
             yield outage.up, comes
-    for resizing in scene.resizings:
+    for resizing in experiment.resizings:
         yield resizing.at, HostJoined(resizing.resource_group, "", resizing.slots)

@@ -1,4 +1,4 @@
-"""A recorded story as it was: what came from outside is given to the orchestrator again, at the recorded instants."""
+"""A recorded event trace as it was: what came from outside is given to the orchestrator again, at its instants."""
 
 from __future__ import annotations
 
@@ -33,48 +33,50 @@ NEVER = 2**50
 """Gap between cycles where it is known when they ran: no other runs."""
 
 
-def opened(plan: Plan, story: EventTrace, *, is_same: bool) -> Cluster:
-    """The cluster at the begin of a story, under a plan; raises InputError where the plan has no place for its jobs.
+def opened(plan: Plan, event_trace: EventTrace, *, is_same: bool) -> Cluster:
+    """The cluster at the begin of an event trace, under a plan; InputError where the plan has no place for its jobs.
 
     is_same : it is the plan of that time
     """
-    document = story.state
+    document = event_trace.state
     if document is None:
-        return Cluster(open_cluster_books(plan, story.begin), forgets=True, own=story.own)
+        return Cluster(open_cluster_books(plan, event_trace.begin), forgets=True, own=event_trace.own)
     windows = document.get("windows", {}) if is_same else {}
-    books = open_cluster_books(plan, story.begin, {group: tuple(entries) for group, (entries, _) in windows.items()})
+    books = open_cluster_books(
+        plan, event_trace.begin, {group: tuple(entries) for group, (entries, _) in windows.items()}
+    )
     for group, (_, before) in windows.items():
         books[group].before = tuple(before)
-    return thaw(dict(document), books, forgets=True, own=story.own)
+    return thaw(dict(document), books, forgets=True, own=event_trace.own)
 
 
 class Replay(Driver):
-    """One run of a recorded story under the plan that was in force; has what `Simulation` has.
+    """One run of a recorded event trace under the plan that was in force; has what `Simulation` has.
 
     on_plan : told when another plan has come into force, with its cluster
     """
 
-    def __init__(self, scene: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
-        assert scene.story is not None
-        self.scene, self.story, self._reopens = scene, scene.story, reopens
+    def __init__(self, experiment: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
+        assert experiment.event_trace is not None
+        self.experiment, self.event_trace, self._reopens = experiment, experiment.event_trace, reopens
         self.on_plan: OnPlan | None = None
-        cluster = opened(scene.plan, self.story, is_same=True)
-        end = scene.end or self.story.end
-        super().__init__(cluster, scene.start, Told(self.story), Durations(), end=end, watches=watches)
-        self.live.hand_by(self.story.quotas)
-        if not self.story.has_cycles:
+        cluster = opened(experiment.plan, self.event_trace, is_same=True)
+        end = experiment.end or self.event_trace.end
+        super().__init__(cluster, experiment.start, Told(self.event_trace), Durations(), end=end, watches=watches)
+        self.live.hand_by(self.event_trace.quotas)
+        if not self.event_trace.has_cycles:
             self.feed(Woken())
 
     def orchestrator(self, cluster: Cluster) -> Orchestrator:
-        """In the rhythm of the scene; where it is known when cycles ran, no other runs."""
-        has_cycles, scene = self.story.has_cycles, self.scene
+        """In the rhythm of the experiment; where it is known when cycles ran, no other runs."""
+        has_cycles, experiment = self.event_trace.has_cycles, self.experiment
         if has_cycles:
-            scene = replace(scene, min_gap=NEVER, max_interval=NEVER)
-        live = rhythm_of(self, scene, cluster, reopens=self._reopens)
+            experiment = replace(experiment, min_gap=NEVER, max_interval=NEVER)
+        live = rhythm_of(self, experiment, cluster, reopens=self._reopens)
         live.now = self.now
         if has_cycles:
             live.cycled_all()
-        elif self.story.state is not None:
+        elif self.event_trace.state is not None:
             live.changed_all()
         return live
 
@@ -85,7 +87,7 @@ class Replay(Driver):
         except InputError:
             self.live.changes = []
             self.wake = None
-        if self.story.has_cycles:
+        if self.event_trace.has_cycles:
             self.wake = None
 
     def go_on(self, cluster: Cluster) -> None:
@@ -104,11 +106,11 @@ class Replay(Driver):
 
 
 class Told(Source):
-    """All that a story tells, ends of attempts as well."""
+    """All that an event trace tells, ends of attempts as well."""
 
-    def __init__(self, story: EventTrace) -> None:
+    def __init__(self, event_trace: EventTrace) -> None:
         super().__init__()
-        self._lines, self._place = story.lines, 0
+        self._lines, self._place = event_trace.lines, 0
         self.last = sum(isinstance(line.what, JobSubmitted) for line in self._lines)
 
     def next(self) -> int:

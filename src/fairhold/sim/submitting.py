@@ -35,9 +35,9 @@ class Submissions:
     refused : code and consumer → jobs that can never run; they are reported, and nobody waits for them
     """
 
-    def __init__(self, scene: Experiment, live: Orchestrator) -> None:
-        self._scene, self._live = scene, live
-        self._workload = scene.workload
+    def __init__(self, experiment: Experiment, live: Orchestrator) -> None:
+        self._scene, self._live = experiment, live
+        self._workload = experiment.workload
         self._group_of: dict[str, str] = {}
         self._place: dict[tuple[int, int], tuple[str, Told, int] | InputError] = {}
         self._fits: dict[tuple[int, int, int, int, bool | None], InputError | None] = {}

@@ -50,17 +50,17 @@ class Course:
 
 
 class Courses:
-    """Those of all tasks of a story.
+    """Those of all tasks of an event trace.
 
     guessed : tasks whose work was not done in the record, and was asked for: it is taken to be as long as is usual
     """
 
-    def __init__(self, story: EventTrace) -> None:
+    def __init__(self, event_trace: EventTrace) -> None:
         self._of: dict[Task, Course] = {}
-        self._consumer_of = dict(_consumers(story))
+        self._consumer_of = dict(_consumers(event_trace))
         self._usual: dict[str, int] = {}
         self.guessed: set[Task] = set()
-        self._read(story)
+        self._read(event_trace)
         self._find_usual()
 
     def of(self, job: str, task: int) -> Course:
@@ -80,12 +80,12 @@ class Courses:
         """All that anything is known of."""
         return self._of
 
-    def _read(self, story: EventTrace) -> None:
+    def _read(self, event_trace: EventTrace) -> None:
         began: dict[int, tuple[int, Task]] = {}
         saved: dict[Task, int] = {}
-        for name, job, task, _, started, *_ in story.state["attempts"] if story.state else ():
+        for name, job, task, _, started, *_ in event_trace.state["attempts"] if event_trace.state else ():
             began[name] = started, (job, task)
-        for line in story.lines:
+        for line in event_trace.lines:
             what = line.what
             if isinstance(what, Began):
                 began[what.attempt] = line.at, (what.job, what.task)
@@ -94,7 +94,7 @@ class Courses:
                 self._end(line, what, (at, task), saved)
         for at, task in began.values():
             course = self.of(*task)
-            course.seen = max(course.seen, story.end - at)
+            course.seen = max(course.seen, event_trace.end - at)
 
     def _end(self, line: Line, end: TaskEnded, began: tuple[int, Task], saved: dict[Task, int]) -> None:
         task, ran = began[1], line.at - began[0]
@@ -126,13 +126,13 @@ def _middle(lengths: Sequence[int]) -> int:
     return sorted(lengths)[len(lengths) // 2]
 
 
-def _consumers(story: EventTrace) -> Iterable[tuple[str, str]]:
+def _consumers(event_trace: EventTrace) -> Iterable[tuple[str, str]]:
     """Job → consumer."""
-    if story.state is not None:
-        names, places, _ = story.state["jobs"]
-        terms = story.state["terms"]
+    if event_trace.state is not None:
+        names, places, _ = event_trace.state["jobs"]
+        terms = event_trace.state["terms"]
         for name, place in zip(names, places, strict=True):
             yield name, thaw_terms(terms[place]).consumer
-    for line in story.lines:
+    for line in event_trace.lines:
         if isinstance(line.what, JobSubmitted):
             yield line.what.job, line.what.consumer

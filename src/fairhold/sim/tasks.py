@@ -36,11 +36,11 @@ class Attempt:
 
 
 class InventedWork(Durations):
-    """Tasks run as long as the workload of a scene says, in all attempts together."""
+    """Tasks run as long as the workload of an experiment says, in all attempts together."""
 
-    def __init__(self, scene: Experiment, row_of: dict[str, int]) -> None:
+    def __init__(self, experiment: Experiment, row_of: dict[str, int]) -> None:
         """row_of : name of a job that runs → its row in the workload."""
-        self._work, self._durations, self._row_of = scene.work, scene.workload.duration, row_of
+        self._work, self._durations, self._row_of = experiment.work, experiment.workload.duration, row_of
         self._attempts: dict[int, Attempt] = {}
         self._saved: dict[tuple[int, int], int] = {}
 

@@ -21,9 +21,9 @@ from tests.lab.explorer.scenes import ASKED, MIXED, SCENES, Experiment
 by_scene = pytest.mark.parametrize("name", SCENES)
 
 
-def faults(scene: Experiment, *changes: str) -> list[tuple[str, str, str, str]]:
+def faults(experiment: Experiment, *changes: str) -> list[tuple[str, str, str, str]]:
     with pytest.raises(InputError) as caught:
-        scene.explorer().explore(changes)
+        experiment.explorer().explore(changes)
     return [(each.code, each.file, each.where(), each.mend) for each in caught.value.faults]
 
 
@@ -50,9 +50,9 @@ def test_every_change_fits_alone_and_leaves_what_was_read_as_it_was(name: str) -
 @FEW
 @given(st.data())
 def test_one_after_the_other_is_all_at_once_and_what_quota_prints(data: st.DataObject) -> None:
-    scene = SCENES[data.draw(st.sampled_from([*SCENES]))]
-    changes = data.draw(st.lists(st.sampled_from(scene.changes), max_size=4))
-    explorer = scene.explorer()
+    experiment = SCENES[data.draw(st.sampled_from([*SCENES]))]
+    changes = data.draw(st.lists(st.sampled_from(experiment.changes), max_size=4))
+    explorer = experiment.explorer()
     at_once = explorer.explore(changes)
     assert at_once.findings == ()
     plan, state = json.dumps(explorer.plan_document), json.dumps(explorer.state_document)
@@ -164,9 +164,9 @@ def test_who_has_no_request_gets_one_of_slots_and_none_of_resources() -> None:
 
 
 def test_slots_that_the_state_says_a_group_has_change_with_the_plan() -> None:
-    scene = SCENES["hybrid"]
-    state = scene.state + "\nresource_groups: {compute: {slots: 90}}\n"
-    explored = Explorer(scene.plan, "p", state, "s").explore(["compute:slots=80"])
+    experiment = SCENES["hybrid"]
+    state = experiment.state + "\nresource_groups: {compute: {slots: 90}}\n"
+    explored = Explorer(experiment.plan, "p", state, "s").explore(["compute:slots=80"])
     assert explored.quotas["resource_groups"]["compute"]["slots"] == 80
 
 
@@ -249,9 +249,9 @@ def test_a_fault_that_no_change_made_alone_names_them_all() -> None:
 
 
 def test_why_is_what_explain_tells_before_and_after() -> None:
-    for scene in SCENES.values():
-        explorer = scene.explorer()
-        explored = explorer.explore(scene.changes[:1])
+    for experiment in SCENES.values():
+        explorer = experiment.explorer()
+        explored = explorer.explore(experiment.changes[:1])
         for path in ("/", *explored.changed()[:2]):
             for told in (explorer.why(path), explorer.why(path, explored)):
                 assert all(each["consumer"] == path for each in told)
