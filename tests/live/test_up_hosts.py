@@ -127,7 +127,7 @@ def test_what_counts_is_the_same_after_a_restart(play: Play) -> None:
 def test_answers_name_the_hosts_that_are_not_up(play: Play) -> None:
     """Why a job waits, what everybody has, and every explanation say it, as data and in words."""
     play.feed(MachineSilent("g07"), MachineClosed("g03", "dust", drain=False), HostLost(POOLED, "g04"))
-    since = format_instant(play.core.cluster.machines["g07"].silent_at)
+    since = format_instant(play.core.cluster.machines["g07"].silent_at // SECOND * SECOND)
     job = play.core.cluster.jobs[ask(play, "/A", 30)]
     told = f"5 of 40 hosts are up; g[09-40] were never seen; g07 is silent since {since}; g04 is down; g03 is closed"
     reason = reason_of(play.core, job)

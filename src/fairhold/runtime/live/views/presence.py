@@ -49,8 +49,8 @@ def why_not_up(
         return UNSEEN, None
     if machine.is_silent and cluster.machine_of(name) in returning:
         return CONNECTING, None
-    if machine.is_silent:
-        return SILENT, format_instant(machine.silent_at) if machine.silent_at else None
+    if machine.is_silent:  # by whole seconds, so that hosts that were lost together are told together
+        return SILENT, format_instant(machine.silent_at // SECOND * SECOND) if machine.silent_at else None
     return None if machine.shut is None else (CLOSED, None)
 
 
