@@ -41,6 +41,7 @@ PLANS = (
     plan_of(RATIOS, tree=TREE, policy="share_ratio"),
     plan_of(RATIOS, tree=TREE, policy="share_ratio", enforce="parent", entitlement="workload"),
     plan_of(RATIOS | {"/B": {"share_ratio": 2, "limit": 6}}, tree=TREE, policy="share_ratio", entitlement="planned"),
+    plan_of(RATIOS | {"/B/b2": {"share_ratio": 0}}, tree=TREE, policy="share_ratio"),
 )
 LISTS = {
     "/A/a1": {"owned": 8, "lend_to": [{"consumer": "/B/b1"}, {"consumer": "/C"}]},
