@@ -30,7 +30,7 @@ RATIOS = {
 
 
 def test_under_share_ratio_the_planned_share_is_owned(tmp_path: Path) -> None:
-    """Of ten slots 2, 2 and 5: what is held up to that is own, more is borrowed, of who leaves it idle."""
+    """Of ten slots 2, 2 and 5, and one is nobody's: what is held up to that is own, more is borrowed."""
     play = Play(tmp_path, json.dumps(RATIOS))
     play.submit("/A", 7)
     play.submit("/B", 1)
@@ -55,4 +55,5 @@ def test_under_share_ratio_the_planned_share_is_owned(tmp_path: Path) -> None:
         ("/B", "own"): 1,
         ("/B", "lent"): 1,
         ("/C", "lent"): 3,
+        ("/", "lent"): 1,
     }

@@ -24,7 +24,6 @@ def test_a_storm_of_plans_leaves_the_cluster_that_its_document_would_give(seed: 
     storm.run(300)
     assert storm.cycles > 20
     assert len(storm.changed) >= 6
-    assert storm.refused
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -146,7 +146,7 @@ def test_sentences_say_what_is_held_and_why_the_first_waits() -> None:
     done = explained("/A", PAIR, [of("/A", 2)])
     assert done["sentence"] == "/A in all: holds 2, wants 2: it has all that it wants."
     full = explained("/", PAIR, [of("/A", 5), of("/B", 1, 9)], hosts={"h0": 4})
-    assert full["sentence"].startswith("/ in all: holds 4, wants 6; 1 unit of A waits: no unit fits")
+    assert full["sentence"].startswith("/ in all: holds 4, wants 6; 1 unit of request A waits: no unit fits")
 
 
 def test_every_reason_has_words_and_a_rule() -> None:

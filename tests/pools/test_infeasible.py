@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.cli.pool_requests import request_text
+from fairhold.cli.pool_requests import called, request_text
 from fairhold.cli.pools import ownership_text
 from fairhold.cycle.document import run_cycle
 from fairhold.runtime.explaining_pools import why
@@ -131,12 +131,14 @@ def test_explain_tries_requests_with_fewer_labels() -> None:
     for path, what, old, new in (("/A", "need", ("zone=a", "ssd"), ("zone=a",)), ("/B", "avoid", ("zone",), ())):
         request = first(path, PAIR, wants, hosts=hosts)
         assert helps(request) == {what: (old, new, 1)}
-        said = f"    {what} {', '.join(new) or 'none'} instead of {', '.join(old)} for {request['request']}: holds 1"
-        assert said in request_text(request).splitlines()
+        name = f"request {request['request']}"
+        said = f"    {what} {', '.join(new) or 'none'} instead of {', '.join(old)} for {name}: holds 1"
+        assert said in request_text(called(request, "request")).splitlines()
 
 
 def test_what_nobody_stands_before_is_not_said_to_be_beyond_something() -> None:
-    assert "  1 unit: no host with ssd is" in request_text(first("/B", PAIR, [of("/B", 1, need=["ssd"])]))
+    request = called(first("/B", PAIR, [of("/B", 1, need=["ssd"])]), "request")
+    assert "  1 unit: no host with ssd is" in request_text(request)
 
 
 def test_explain_finds_what_would_let_it_start() -> None:

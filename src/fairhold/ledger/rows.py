@@ -196,7 +196,9 @@ class Rows:
         )
         controls = self.controls
         is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
-        is_out = self.entry.policy.divides_by_ratio and 0 in self.ratio[1:]  # who takes no part gets nothing (R-SHARE-2)
+        is_out = (
+            self.entry.policy.divides_by_ratio and 0 in self.ratio[1:]
+        )  # who takes no part gets nothing (R-SHARE-2)
         is_other = self.is_mixed or self.is_fixed or self.entry.policy.owns_exactly or self.entry.policy.division
         return not (is_other or is_held or is_bound or is_out)
 

@@ -35,8 +35,8 @@ def test_a_long_tree_is_scrolled_to_its_end_and_no_further() -> None:
     assert "the service is away" in screen(cluster(), "the service is away", 80, 40)[0].plain
 
 
-def test_owned_means_the_slots_there_are_here_and_what_the_plan_says_in_tables_of_files() -> None:
-    assert "\nowned: guaranteed by the plan; hybrid, share_ratio: of the slots there are now\n" in plain(cluster(), 100)
+def test_owned_is_scaled_here_and_what_the_plan_says_in_tables_of_files() -> None:
+    assert "\nowned: guaranteed by the plan, scaled as the policy says; " in plain(cluster(), 100)
     assert legend(["owned"]) == "owned: guaranteed by the plan"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairhold.cli.live.tree import Tree
     from fairhold.client.exchange import Document
 
-_MEANINGS = {"owned": "guaranteed by the plan; hybrid, share_ratio: of the slots there are now"}
+_MEANINGS = {"owned": "guaranteed by the plan, scaled as the policy says"}
 """What columns mean here, where tables of files mean something else."""
 _FOOT = 2
 """Lines of a screen below the trees."""
