@@ -107,4 +107,6 @@ def test_where_every_host_is_up_and_has_a_row_the_table_is_all() -> None:
     lost = host("a1", "gone", gone_at="2020-01-05T09:00:00Z")
     told = hosts_in_words([lost, host("a2", "draining"), host("z", "unknown")], is_full=False)
     assert told.startswith("0 of 2 hosts are up; a1 is gone since 2020-01-0")
+    own = host("-") | {"state": "connecting"}
+    assert hosts_in_words([own], is_full=False).startswith("0 of 1 hosts are up; the service's own is connecting.")
     assert "; a2 is draining.\n\n" in told

@@ -71,14 +71,16 @@ def _folded(hosts: Sequence[Document]) -> Iterator[tuple[Document, str, int]]:
 def _summary(hosts: Sequence[Document], *, is_folded: bool) -> str:
     """`8 of 40 hosts are up; g[09-40] were never seen.`; empty where all are up and each has a row."""
     since = {SILENT: "silent_since", GONE: "gone_at"}
-    planned = [host for host in hosts if host["state"] != "unknown"]
+    planned = {host["host"]: host for host in hosts if host["state"] != "unknown"}
+    if "-" in planned:
+        planned["the service's own"] = planned.pop("-")
     away = {
-        host["host"]: (host["state"], host.get(since.get(host["state"], "")))
-        for host in planned
+        name: (host["state"], host.get(since.get(host["state"], "")))
+        for name, host in planned.items()
         if host["state"] != "up"
     }
     if away:
-        return f"{presence_in_words(presence((host['host'] for host in planned), away), clock)}."
+        return f"{presence_in_words(presence(planned, away), clock)}."
     return f"{len(planned)} of {len(planned)} hosts are up." if is_folded else ""
 
 
