@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 
 UNLIMITED = 2**53
 """No limit. A file may hold numbers up to `LARGEST`, so every real number is smaller."""
@@ -27,6 +28,8 @@ _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d))+")
 _PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ms|s|m|h|d)")
 _SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([A-Za-z]*)")
 _SIZE_UNIT = re.compile(r"([kKMGTP]?)(i?B|i)?")
+_QUANTITY = re.compile(r"([+-]?)([0-9]{1,30})?(?:\.([0-9]{0,30}))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?")
+_DECIMAL_SUFFIX = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _INSTANT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
     r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
@@ -76,6 +79,19 @@ def parse_size(text: str) -> int | None:
     digits = match[2] or ""
     size: int = int(match[1] + digits) * (scale or 0) // 10 ** len(digits)
     return size
+
+
+def parse_quantity(text: str) -> Fraction | None:
+    """The exact value of a quantity as Kubernetes writes it, `500m`, `1.5Gi`, `2e3`; None where it is none."""
+    match = _QUANTITY.fullmatch(text)
+    if not match or not (match[2] or match[3]):
+        return None
+    sign, whole, digits, suffix = match[1], match[2] or "", match[3] or "", match[4] or ""
+    value = Fraction(int(f"{sign}{whole}{digits}"), 10 ** len(digits))
+    if suffix.endswith("i"):
+        return value * Fraction(1024 ** " KMGTPE".index(suffix[0]))
+    power = _DECIMAL_SUFFIX[suffix] if suffix in _DECIMAL_SUFFIX else int(suffix[1:])
+    return value * (Fraction(10**power) if power >= 0 else Fraction(1, 10**-power))
 
 
 def parse_instant(text: str) -> int | None:

@@ -154,6 +154,7 @@ SAMPLES = {
     "negative": plan("owned: 60", "owned: -1"),
     "out-of-range": plan("slots: 100", "slots: 2000000000000"),
     "not-a-number": vectors("memory: 512", "memory: much"),
+    "not-a-quantity": plan("{slots: 100}", "{nodes: {}, slot: {cpu: four}}", "slot: {cpu: four}"),
     "amount-unit": vectors("memory: 512", "memory: 512min"),
     "no-multiple": vectors("memory: 512", "memory: 0.1"),
     "unknown-resource": vectors("memory: 512", "gpu: 8"),

@@ -118,7 +118,7 @@ def test_a_bad_tree_is_refused(consumers: str, code: str, place: str | None) -> 
         ("slots: 100", 'slots: "100"', "not-whole", 3),
         ("slots: 100", "slots: -1", "negative", 3),
         ("slots: 100", "slots: 1000000000001", "out-of-range", 3),
-        ("slots: 100", "slots: 100, slot: 100", "unknown-key", 3),
+        ("slots: 100", "slots: 100, slotz: 100", "unknown-key", 3),
         ("{slots: 100}", "{labels: {kind: gpu}, slots: 1}", "not-supported-yet", 3),
         ("{slots: 100}", "{}", "missing-key", 3),
         ("{slots: 100}", "{slots: 3, hosts: []}", "slots-and-hosts", 3),

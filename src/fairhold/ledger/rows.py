@@ -317,7 +317,7 @@ def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, .
 def shares_vectors(plan: Plan, group: str) -> bool:
     """Whether a resource group is shared in vectors, at whatever time."""
     found = plan.resource_groups[group]
-    return bool(found.capacity) or any(host.amounts for host in found.hosts)
+    return bool(found.capacity) or found.has_nodes_of_vectors or any(host.amounts for host in found.hosts)
 
 
 def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fairhold.model.kubernetes import NO_KUBERNETES
 from fairhold.model.queue import NO_QUEUE
 from fairhold.units import UNLIMITED
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.budget import Budget
     from fairhold.model.calendar import Calendar
+    from fairhold.model.kubernetes import Amounts, KubernetesSettings
     from fairhold.model.policy import Policy
     from fairhold.model.queue import FairShareSettings, QueueSettings
     from fairhold.model.tree import ConsumerTree
@@ -49,6 +51,8 @@ class ResourceGroup:
     configured_slots : slots that the plan was written for, None = the sum of what first-level consumers own (S1.37)
     hosts            : in inventory order; empty where the group is a plain number of slots
     capacity         : base units of every resource that there are in all, where hosts are not told; then no hosts
+    selector         : labels of the nodes of a Kubernetes cluster that are the hosts; None = the plan says the hosts
+    slot             : what a slot of such a node is made of, where the group is shared in slots
     """
 
     name: str
@@ -56,6 +60,18 @@ class ResourceGroup:
     configured_slots: int | None = None
     hosts: tuple[Host, ...] = ()
     capacity: Vector = ()
+    selector: tuple[tuple[str, str], ...] | None = None
+    slot: Amounts = ()
+
+    @property
+    def has_nodes_of_vectors(self) -> bool:
+        """Whether its hosts are nodes of a cluster that are shared in resources, also while there are none."""
+        return self.selector is not None and not self.slot
+
+    @property
+    def has_unknown_hosts(self) -> bool:
+        """Whether its hosts are nodes of a cluster that nobody has looked at, or that has none for it."""
+        return self.selector is not None and not self.hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +204,7 @@ class Plan:
     calendar     : which entries are in force when; None = no entry has a window, all are in force always
     zone         : the time zone in numbers, where a consumer has a budget
     resources    : dimensions of vectors, in plan order; empty where only slots are shared
+    kubernetes   : whose a pod is, and how resources are called in Kubernetes
     """
 
     cluster: str
@@ -199,6 +216,7 @@ class Plan:
     calendar: Calendar | None = None
     zone: Zone | None = None
     resources: tuple[Resource, ...] = ()
+    kubernetes: KubernetesSettings = NO_KUBERNETES
     known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def entries_of(self, group: str, force: tuple[int, ...]) -> list[int]:

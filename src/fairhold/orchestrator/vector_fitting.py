@@ -64,6 +64,9 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
         what = f"no policy entry in force shares resources with `{consumer}`"
         raise _refused("group-without-policy", what, "list it, or its first-level consumer, in a policy entry")
     hosts = [host for name, group in plan.resource_groups.items() if name in groups for host in group.hosts]
+    if not hosts:
+        what = f"there is no node for {', '.join(f'`{name}`' for name in sorted(groups))}"
+        raise _refused("never-fits", what, "compare `nodes` of the plan with the labels of the cluster's nodes")
     _check_hosts(plan, _that_will_do(books, hosts, siting), unit, together, siting)
     entries = [entry for entry in plan.policies if groups & set(entry.resource_groups)]
     bounds = [_limit(plan, entry, row, unit) for entry in entries]

@@ -31,6 +31,7 @@ CODES = {
     "not-whole": "a whole number is expected",
     "negative": "a number is below zero",
     "out-of-range": "a value is outside of what is allowed",
+    "not-a-quantity": "a quantity of Kubernetes is expected",
     "not-a-number": "an amount is expected",
     "amount-unit": "an amount has no unit where one is needed, or a unit that cannot be converted",
     "no-multiple": "an amount is not a whole multiple of the base unit",

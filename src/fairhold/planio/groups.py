@@ -1,4 +1,4 @@
-"""`resource_groups:` of a plan: a plain number of slots, or hosts, or totals of resources without hosts."""
+"""`resource_groups:` of a plan: a plain number of slots, hosts, nodes of a cluster, or totals without hosts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fairhold.model.plan import ResourceGroup
 from fairhold.model.vector import amount_text
 from fairhold.planio.hosts import read_hosts
 from fairhold.planio.names import check_name
+from fairhold.planio.nodes import read_selector, read_slot
 from fairhold.planio.report import shown
 from fairhold.planio.resources import read_vector
 from fairhold.units import LARGEST
@@ -18,18 +19,19 @@ if TYPE_CHECKING:
     from fairhold.errors import Place
     from fairhold.model.plan import Host
     from fairhold.model.vector import Vector
+    from fairhold.planio.nodes import Inventory
     from fairhold.planio.report import Report
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
-GROUP_KEYS = ("slots", "configured_slots", "hosts", "capacity")
+GROUP_KEYS = ("slots", "configured_slots", "hosts", "capacity", "nodes", "slot")
 NOT_HERE = {"labels": "hosts by `labels` are"}
 MOST_TOGETHER = 1000 * LARGEST
 """Base units of a resource that may be used of the hosts of a group together."""
 _PLACE = ("resource_groups",)
 
 
-def read_groups(report: Report, value: Value, resources: Known) -> dict[str, ResourceGroup]:
+def read_groups(report: Report, value: Value, resources: Known, inventory: Inventory) -> dict[str, ResourceGroup]:
     """Read the resource groups by name, in plan order."""
     groups: dict[str, ResourceGroup] = {}
     taken: set[str] = set()
@@ -40,13 +42,44 @@ def read_groups(report: Report, value: Value, resources: Known) -> dict[str, Res
     for name, node in nodes.items():
         place = (*_PLACE, name)
         check_name(report, name, place)
-        groups[name] = _read_group(report, name, report.mapping(node, place, what="a resource group"), taken, resources)
+        stated = report.mapping(node, place, what="a resource group")
+        if "nodes" in stated:
+            groups[name] = _read_nodes(report, name, stated, resources, inventory, taken=taken)
+        else:
+            groups[name] = _read_group(report, name, stated, taken, resources)
     return groups
+
+
+def _read_nodes(
+    report: Report, name: str, node: dict[str, Value], resources: Known, inventory: Inventory, *, taken: set[str]
+) -> ResourceGroup:
+    """Read a group whose hosts are nodes of a cluster."""
+    place: Place = (*_PLACE, name)
+    report.keys(node, GROUP_KEYS, place, NOT_HERE)
+    for key in ("slots", "hosts", "capacity"):
+        if key in node:
+            what = f"the resource group `{shown(name)}` has `nodes` and `{key}`"
+            report.fault("slots-and-hosts", what, "leave one out: the nodes are the hosts", (*place, key))
+    selector = read_selector(report, node["nodes"], (*place, "nodes"))
+    slot = read_slot(report, node["slot"], (*place, "slot")) if "slot" in node else ()
+    if not slot and not resources.at:
+        what = f"the plan does not say what a slot of the nodes of `{shown(name)}` is made of"
+        mend = "add `slot: {cpu: 4, memory: 16Gi}`, or `resources:` of the plan"
+        report.fault("missing-key", what, mend, place)
+    configured = None
+    if "configured_slots" in node:
+        configured = report.whole(node["configured_slots"], (*place, "configured_slots"))
+    hosts = inventory.hosts(selector, slot, taken)
+    _check_totals(report, hosts, (*place, "nodes"), resources)
+    return ResourceGroup(name, sum(host.slots for host in hosts), configured, hosts, (), selector, slot)
 
 
 def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[str], resources: Known) -> ResourceGroup:
     place: Place = (*_PLACE, name)
     report.keys(node, GROUP_KEYS, place, NOT_HERE)
+    if "slot" in node:
+        what = f"`slot` says what a slot of a node is made of, and `{shown(name)}` has no `nodes`"
+        report.fault("missing-key", what, "add `nodes: {}` with labels of nodes, or leave it out", (*place, "slot"))
     if "capacity" in node:
         return _read_totals(report, name, node, resources)
     configured = None

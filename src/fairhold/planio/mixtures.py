@@ -110,7 +110,7 @@ def _check_owned(report: Report, group: ResourceGroup, owned: int, *, is_mixed: 
         what = f"the consumers of the first level own {owned}, more than the {group.configured_slots} configured slots"
         mend = f"raise `configured_slots` to {owned}, or leave it out"
         report.fault("owned-above-configured", what, mend, (*place, "configured_slots"))
-    elif group.slots < owned:
+    elif group.slots < owned and not group.has_unknown_hosts:
         what = f"{owned} slots are owned and `{shown(group.name)}` has {group.slots}: what is owned is scaled down"
         report.warn("overcommitted", what, "lower what is owned, or add hosts", place)
     if is_mixed and group.configured_slots is not None and group.configured_slots > owned:

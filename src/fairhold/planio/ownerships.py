@@ -55,6 +55,10 @@ class _OwnCheck:
             if own.resource_group not in self.entry.resource_groups:
                 self._wrong_group(own.resource_group, (*place, "resource_group"))
                 continue
+            if own.names and self.plan.resource_groups[own.resource_group].selector is not None:
+                what = f"the hosts of `{shown(own.resource_group)}` are nodes of a cluster, which come and go"
+                self.report.fault("unknown-host", what, "write a number of hosts or a percentage", (*place, "hosts"))
+                continue
             for name in own.names:
                 if name not in of_host:
                     mend = self.report.suggest(name, list(of_host)[:5000], "name a host of the plan")
@@ -82,6 +86,8 @@ class _OwnCheck:
             if own.resource_group == name:
                 families.setdefault(self.tree.parent[row], []).append((row, position, own))
         if not families:
+            return
+        if self.plan.resource_groups[name].has_unknown_hosts:
             return
         hosts, resources = self.plan.resource_groups[name].hosts, self.plan.resources
         of = {host.name: host.amounts for host in hosts}
@@ -210,7 +216,9 @@ class _OwnCheck:
         path = shown(self.tree.paths[parent])
         what = f"the children of `{path}` own {theirs} of the group `{shown(group)}` together, more than its {its}"
         mend = f"lower what they own, or let `{path}` own more"
-        self.report.fault("children-own-more", what, mend, self.place(*family[-1][:2]))
+        # How many nodes a cluster has is no fault of the plan.
+        tell = self.report.fault if self.plan.resource_groups[group].selector is None else self.report.warn
+        tell("children-own-more", what, mend, self.place(*family[-1][:2]))
 
     def owned(self) -> Iterator[tuple[int, int, Owning]]:
         """All entries of `own:`, by row."""

@@ -137,7 +137,7 @@ def _check_kind(report: Report, policy: Policy, groups: Sequence[ResourceGroup],
             mend = f"list its `hosts:`, or use {listed(_named(has_queues=True))}"
             report.fault("slots-and-vectors", what, mend, place)
             continue
-        has_vectors = any(host.amounts for host in group.hosts)
+        has_vectors = group.has_nodes_of_vectors or any(host.amounts for host in group.hosts)
         if policy.shares_vectors and not has_vectors:
             what = f"`{policy.name}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"
             mend = "give it hosts with amounts, as `{name: g1, cpu: 8}`, or use another policy"
@@ -162,6 +162,6 @@ def _named(**traits: bool) -> list[str]:
 def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:
     """Refuse a choice among hosts where a group has none."""
     for group in groups if packing in PACKINGS[1:] else ():
-        if not group.hosts:
+        if not group.hosts and group.selector is None:
             what = f"`{packing}` needs hosts to choose from, and the resource group `{shown(group.name)}` has none"
             report.fault("packing-needs-hosts", what, f"give it `hosts:`, or use `{PACKINGS[0]}`", place)

@@ -156,6 +156,8 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
                 mend = "give one of them an amount; otherwise the first one gets it"
                 report.warn("unlimited-twice", what, mend, (*where, tree.paths[every[1]], "deserved"))
             have = sum(int(amounts[place] * resource.overcommit) for amounts in totals if amounts)
+            if any(group.has_unknown_hosts for group in groups):
+                have = UNLIMITED
             most = _most(plan, at, parent, place, have)
             total = sum(units for units in deserved.values() if units < UNLIMITED)
             if total > (0 if len(every) == 1 else most):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,11 @@ from fairhold.orchestrator.instructions import JobOver, WakeAt
 from fairhold.orchestrator.jobs import check as check_terms
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.outbox import Outbox
-from fairhold.orchestrator.replanning import put_in_force
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
+from fairhold.runtime.live import in_force
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
-from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
+from fairhold.runtime.live.closings import Closing
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
 from fairhold.runtime.live.reclaims import Reclaims
@@ -39,13 +38,13 @@ from fairhold.runtime.live.windows import windows_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fairhold.model.kubernetes import Node
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.events import Event, JobChanged, JobSubmitted
     from fairhold.ports import FinishedJob, Store
+    from fairhold.runtime.live.closings import Return
     from fairhold.runtime.live.submitting import Submission
-
-_LOG = logging.getLogger("fairhold")
 
 
 class Core:
@@ -60,6 +59,7 @@ class Core:
     over         : names of jobs that ended in this round
     returns      : plans that come back, the next one in front
     closings     : machine → when it closes and opens again
+    nodes        : of a Kubernetes cluster, by name
     usage        : the accounts
     waiting      : counts for the limits
     reclaims     : which cycle took back what runs
@@ -95,6 +95,7 @@ class Core:
         self.version, self.began = 0, (0, 0)
         self.returns: tuple[Return, ...] = ()
         self.closings: dict[str, Closing] = {}
+        self.nodes: dict[str, Node] = {}
         self.plan: Plan
         self.orchestrator: Orchestrator
 
@@ -105,6 +106,8 @@ class Core:
 
         text : of the plan file, used where the store has no plan or where the file has changed since it was read last
         look : is told when what the store holds is taken up, and whether a changed file will take its place
+
+        The first plan is durable on return. StoreFull, StoreError
         """
         latest = self.store.plan()
         if latest is None:
@@ -119,8 +122,10 @@ class Core:
                 self.apply_plan(text, author, f"read from {name}", self.version)
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))
+        if latest is None:
+            self.commit()  # who asks before the first round finds the plan in the store
         before = self.orchestrator.now
-        for machine in sorted(self._machines()):
+        for machine in sorted(self.machines()):
             self.feed(MachineSilent(machine))
         self.began = (before, self.orchestrator.now)
         self.orchestrator.changed_all()
@@ -172,8 +177,8 @@ class Core:
         """Do what is due."""
         now = self.now()
         if self.returns and self.returns[0].at <= now:
-            self._come_back(*self.returns)
-        machines = self._machines()
+            in_force.come_back(self, *self.returns)
+        machines = self.machines()
         for machine, plan in list(self.closings.items()):
             if machine not in machines:  # another plan has no such host
                 self._plan_closing(machine, None)
@@ -189,18 +194,6 @@ class Core:
             if self.wake is not None and self.wake <= self.now():
                 self.feed(Woken())
 
-    def _come_back(self, due: Return, *later: Return) -> None:
-        """The time of a plan is over: the one before comes back, with the jobs that moved; else it is tried later."""
-        found = self.store.plan(due.version)
-        assert found is not None
-        said = self._next_plan("fairhold", f"plan {due.version} comes back", found.text)
-        try:  # what an earlier version wrote may be no plan for this one
-            plan = parse_plan(found.text, f"plan {due.version}")[0]
-            self._put_in_force(plan, said, due.moved, later)
-        except InputError as error:
-            _LOG.warning("plan %s cannot come back yet: %s", due.version, error)
-            self.returns = (due._replace(at=self.now() + LATER), *later)
-
     def _plan_closing(self, machine: str, plan: Closing | None) -> None:
         if plan is None or not (plan.close_at or plan.open_at):
             self.closings.pop(machine, None)
@@ -214,14 +207,15 @@ class Core:
         """Close a machine, now or at an instant, until an instant or until it is opened; drained, `by` an instant."""
         if not at:
             self.feed(MachineClosed(machine, reason, drain, by))
-        elif machine not in self._machines():
+        elif machine not in self.machines():
             raise InputError(
                 [Fault("unknown-host", f"there is no host `{machine or '-'}`", "`fairhold hosts` shows them")]
             )
         if at or until or machine in self.closings:
             self._plan_closing(machine, Closing(at, until, reason, drain, by))
 
-    def _machines(self) -> set[str]:
+    def machines(self) -> set[str]:
+        """Names of the machines of all hosts."""
         return {self.cluster.machine_of(host) for _, host in self.cluster.hosts}
 
     def open_machine(self, machine: str) -> None:
@@ -362,32 +356,4 @@ class Core:
         if seen != self.version:
             what = f"plan {self.version} is in force, and the change was made from plan {seen}"
             raise InputError([Fault("plan-changed", what, "read the plan in force and make the change again")])
-        moved = dict(moved or {})
-        returns: tuple[Return, ...] = ()
-        if until:
-            returns = (Return(until, self.version, {new: old for old, new in moved.items()}), *self.returns)
-        if len(returns) > MOST_RETURNS:
-            what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, of plans that are in force for a time"
-            raise InputError([Fault("too-many", what, "wait until one has ended, or apply this one without `--for`")])
-        plan = plan or parse_plan(text, "the new plan", places=True)[0]
-        return self._put_in_force(plan, self._next_plan(author, comment, text), moved, returns)
-
-    def _next_plan(self, author: str, comment: str, text: str) -> PlanVersion:
-        return PlanVersion(self.version + 1, self.now(), author, comment, text, self.version)
-
-    def _put_in_force(
-        self, plan: Plan, said: PlanVersion, moved: Mapping[str, str], returns: tuple[Return, ...]
-    ) -> int:
-        now, version = said.at, said.version
-        cluster = self.cluster
-        put_in_force(cluster, open_cluster_books(plan, now), moved)
-        self.usage.end_span(now)
-        kept = said._replace(until=returns[0].at if returns else 0)
-        self.journal.note_entry([PLAN_APPLIED, version, moved, returns, windows_of(cluster)], now)
-        self.journal.write(lambda batch: batch.put_plan(kept))
-        self.version, self.returns = version, returns
-        self.use(plan, cluster)
-        self.usage.plan_changed(cluster, now)
-        for machine in sorted(self._machines() - cluster.machines.keys()):
-            self.feed(MachineSilent(machine))  # a new host starts nothing before its agent has reported
-        return version
+        return in_force.apply(self, text, (author, comment), until=until, moved=moved, plan=plan)

@@ -24,6 +24,7 @@ PLAN_APPLIED = "PlanApplied"
 CLOSING = "Closing"
 LABELLED = "JobLabelled"
 NUMBERED = "JobNumbersTaken"
+NODES = "NodesChanged"
 """Kinds of entries that are not changes of the cluster."""
 _TOLD = {"JobAdded": "new job", "Started": "new attempt", "Ended": "ended attempt", PLAN_APPLIED: "new plan"}
 _ORDER = (*_TOLD.values(), "other change")

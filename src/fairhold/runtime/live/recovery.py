@@ -18,10 +18,12 @@ from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.replanning import put_in_force
+from fairhold.planio.nodes import with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError
+from fairhold.runtime.live import in_force
 from fairhold.runtime.live.closings import Closing, Return
-from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, change_of
+from fairhold.runtime.live.journal import CLOSING, LABELLED, NODES, NUMBERED, PLAN_APPLIED, change_of
 from fairhold.runtime.live.specs import spec_of
 from fairhold.runtime.live.usage import USAGE_SPAN, unpacked
 from fairhold.store.bodies import UNREADABLE, why
@@ -165,7 +167,7 @@ def _plan_of(core: Core, version: int) -> Plan:
     if found is None:
         raise ValueError(f"plan {version} is not there")
     try:
-        return parse_plan(found.text, f"plan {version}")[0]
+        return with_nodes(parse_plan(found.text, f"plan {version}")[0], core.nodes.values())
     except InputError as error:
         raise ValueError(f"plan {version} cannot be used by this version of Fairhold: {why(error)}") from error
 
@@ -209,11 +211,23 @@ def _replay_plan(  # noqa: PLR0917 - the fields of its entry, in their order
     core.returns = tuple(Return(*each) for each in returns)
 
 
+def _replay_nodes(
+    core: Core, at: int, changed: Mapping[str, Sequence[Any] | None], force: Mapping[str, Sequence[int]]
+) -> None:
+    in_force.take_nodes(core, {name: in_force.node_of(name, said) for name, said in changed.items()})
+    plan = with_nodes(core.plan, core.nodes.values())
+    books = open_cluster_books(plan, at, {group: tuple(entries) for group, entries in force.items()})
+    put_in_force(core.cluster, books)
+    core.use(plan, core.cluster)
+    core.usage.plan_changed(core.cluster, at)
+
+
 _OTHERS: dict[str, Callable[..., None]] = {
     PLAN_APPLIED: _replay_plan,
     CLOSING: _replay_closing,
     LABELLED: _replay_labels,
     NUMBERED: _replay_numbers,
+    NODES: _replay_nodes,
     USAGE_SPAN: _replay_span,
 }
 """Kinds of entries that are not changes of the cluster: called with the core, the instant and the fields."""
@@ -239,6 +253,7 @@ class Frozen:
             "next_job": core.next_job,
             "returns": core.returns,
             "closings": dict(core.closings),
+            "nodes": in_force.nodes_document(core),
             "usage": core.usage.freeze(),
             "reclaims": core.reclaims.freeze(),
         }
@@ -270,6 +285,7 @@ def thaw_snapshot(core: Core, saved: SavedState) -> None:
     version, next_job = document["version"], document["next_job"]
     closings = {machine: Closing(*plan) for machine, plan in document["closings"].items()}
     returns = tuple(Return(*each) for each in document["returns"])
+    in_force.take_nodes(core, {name: in_force.node_of(name, said) for name, said in document.get("nodes", {}).items()})
     plan = _plan_of(core, version)
     windows = document["cluster"].get("windows", {})
     force = {group: tuple(entries) for group, (entries, _) in windows.items()}
