@@ -112,6 +112,14 @@ class MachineReported:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineLabelled:
+    """A connected machine has other labels; fields as in `MachineReported`."""
+
+    machine: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MachineSilent:
     """The connection to a machine's agent broke; what runs there is unknown."""
 
@@ -229,6 +237,18 @@ class JobChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskAdopted:
+    """The next task of a waiting job has been started by somebody else, before it was known here.
+
+    host : where it is; is_running: its command runs
+    """
+
+    job: str
+    host: str
+    is_running: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRunning:
     """The command of an attempt runs."""
 
@@ -267,6 +287,7 @@ Event = (
     HostJoined
     | HostLost
     | MachineReported
+    | MachineLabelled
     | MachineSilent
     | MachineGone
     | MachineClosed
@@ -277,6 +298,7 @@ Event = (
     | JobReleased
     | JobRequeued
     | JobChanged
+    | TaskAdopted
     | TaskRunning
     | TaskEnded
     | GroupPaused

@@ -10,8 +10,8 @@ from fairhold.cycle.run import run
 from fairhold.cycle.slot_ledger import SlotCycle, SlotLedger
 from fairhold.ledger import transitions
 from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator import adopting, ending, inventory, jobs, machines, slots
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator import ending, inventory, jobs, machines, slots
 from fairhold.orchestrator.budgets import spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.devices import bounds_of
@@ -29,9 +29,11 @@ from fairhold.orchestrator.events import (
     JobSubmitted,
     MachineClosed,
     MachineGone,
+    MachineLabelled,
     MachineOpened,
     MachineReported,
     MachineSilent,
+    TaskAdopted,
     TaskEnded,
     TaskRunning,
     Woken,
@@ -323,6 +325,7 @@ _HANDLERS: dict[type, Callable[[Orchestrator, Any], None]] = {
     HostJoined: inventory.join,
     HostLost: inventory.lose,
     MachineReported: machines.report,
+    MachineLabelled: adopting.label,
     MachineSilent: machines.miss,
     MachineGone: machines.give_up,
     MachineClosed: machines.close,
@@ -333,6 +336,7 @@ _HANDLERS: dict[type, Callable[[Orchestrator, Any], None]] = {
     JobReleased: jobs.release,
     JobRequeued: jobs.requeue,
     JobChanged: jobs.change,
+    TaskAdopted: adopting.adopt,
     TaskRunning: ending.run,
     TaskEnded: ending.end,
     GroupPaused: inventory.pause,
