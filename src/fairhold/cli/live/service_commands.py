@@ -103,6 +103,14 @@ def serve(
         list[str] | None,
         typer.Option("--limit", metavar="NAME=N", help="Limit of what is accepted, by its name. Repeatable."),
     ] = None,
+    kubernetes: Annotated[
+        bool, typer.Option("--kubernetes", help="Govern a Kubernetes cluster: its pods are the work.")
+    ] = False,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option("--kubeconfig", metavar="FILE", help="How the cluster is reached; default: as kubectl does."),
+    ] = None,
+    context: Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")] = "",
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -115,7 +123,9 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    run(wanted)
+    if not kubernetes and (kubeconfig or context):
+        raise UsageError("--kubeconfig and --context say which cluster is governed: add --kubernetes")
+    run(wanted._replace(cluster=(kubeconfig, context) if kubernetes else None))
 
 
 def stop(

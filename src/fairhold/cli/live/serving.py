@@ -30,7 +30,11 @@ _EXTRA = ("fastapi", "pydantic", "pydantic_core", "prometheus_client", "starlett
 
 
 class Wanted(NamedTuple):
-    """How a service is wanted, as the options say it. agents: `HOST:PORT`, empty = none of other machines."""
+    """How a service is wanted, as the options say it.
+
+    agents  : `HOST:PORT`, empty = none of other machines
+    cluster : kubeconfig and context of the cluster that is governed, None = none is
+    """
 
     plan: Path | None
     state: Path | None
@@ -50,6 +54,7 @@ class Wanted(NamedTuple):
     gap: str | int = "50ms"
     interval: str | int = "1s"
     limits: Sequence[str] = ()
+    cluster: tuple[Path | None, str] | None = None
 
 
 def serve(wanted: Wanted) -> None:
@@ -85,6 +90,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     """What the options say, for both halves of the service. Raises UsageError."""
     from fairhold.cli.live.limits import the_limits  # noqa: PLC0415
     from fairhold.engines.agents.settings import AgentSettings  # noqa: PLC0415
+    from fairhold.runtime.live.governed import ClusterSettings  # noqa: PLC0415
     from fairhold.runtime.live.opening import LiveSettings  # noqa: PLC0415
     from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
     from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
@@ -98,6 +104,8 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     gap, interval = _pace(wanted)
     of_all, of_one = the_limits(wanted.limits)
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
+    if wanted.cluster is not None:
+        live = replace(live, cluster=ClusterSettings(*wanted.cluster))
     settings = ServiceSettings(
         directory,
         host=wanted.listen,

@@ -26,7 +26,7 @@ from fairhold.runtime.live.recovery import Frozen
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
@@ -66,9 +66,32 @@ class Agents(Protocol):
         """Carry out instructions; nothing waits for an agent."""
         ...
 
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Iterable[Event]:
         """What has happened since the last call; never waits."""
         ...
+
+
+class Intake(Protocol):
+    """What takes in what an engine tells; see `runtime.live.governing`."""
+
+    def begin(self, core: Core) -> None:
+        """A round begins to take in."""
+        ...
+
+    def take(self, core: Core, report: Any) -> None:  # noqa: ANN401 - engines tell what their intakes know
+        """Hand something that the engine tells to the core."""
+        ...
+
+
+class Feeding:
+    """Takes in events alone."""
+
+    def begin(self, core: Core) -> None:
+        """Nothing is to be told."""
+
+    def take(self, core: Core, report: Event) -> None:
+        """Hand an event to the core."""
+        core.feed(report)
 
 
 class Desk:
@@ -80,9 +103,10 @@ class Desk:
     failed    : done when the desk can do nothing more, with why, or when it was stopped, with None
     """
 
-    def __init__(self, core: Core, agents: Agents) -> None:
+    def __init__(self, core: Core, agents: Agents, intake: Intake | None = None) -> None:
         self.core = core
         self.agents = agents
+        self.intake = intake or Feeding()
         self.listeners: list[Callable[[int], None]] = []
         self.trouble: StoreError | None = None
         self.unwritten = ""
@@ -200,8 +224,9 @@ class Desk:
                 answers.append((answer, None, self.trouble, True))
                 continue
             answers.append((answer, *self._ask(ask, answer, is_write=is_write), is_write))
-        for event in self.agents.events():
-            core.feed(event)
+        self.intake.begin(core)
+        for report in self.agents.events():
+            self.intake.take(core, report)
         if core.due is not None and core.due <= core.now():
             core.pass_time()
         decided = time.perf_counter_ns()

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
+    from fairhold.runtime.live.governed import ClusterSettings, GovernedLive
 
 MANY_ROWS = 500
 """From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
@@ -59,6 +60,7 @@ class LiveSettings:
     launch    : whether the own machine's agent is started where none runs
     tasks     : how agents and what they run are treated
     keep      : how long what is over is kept
+    cluster   : the Kubernetes cluster that is governed; None: work runs through agents
     tell      : is given a line for people where the plan file is not simply what was in force and is
     """
 
@@ -72,6 +74,7 @@ class LiveSettings:
     keep: Keep = field(default_factory=Keep)
     cycle_min_gap: int = 50_000
     cycle_max_interval: int = 1_000_000
+    cluster: ClusterSettings | None = None
     tell: Callable[[str], None] = _LOG.info
 
 
@@ -255,11 +258,15 @@ def author() -> str:
         return str(os.getuid())
 
 
-def open_live(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> Live:
+def open_live(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> Live | GovernedLive:
     """Open a service.
 
     listen : called when the store is this service's alone, and before a plan is put in force: where it raises, nothing
              has changed
     Raises InputError where the plan, the store or the directory are at fault, and what `listen` raises.
     """
-    return Live(settings, listen)
+    if settings.cluster is None:
+        return Live(settings, listen)
+    from fairhold.runtime.live.governed import GovernedLive  # noqa: PLC0415 - an extra is needed
+
+    return GovernedLive(settings, settings.cluster, Rising, author(), listen)

@@ -1,0 +1,136 @@
+"""A small client of the API of Kubernetes: lists, watches, and single requests (ADR 0038)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
+
+from fairhold.errors import FairholdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.engines.kubernetes.access import Access
+
+PAGE = 500
+"""Objects of one answer of a list."""
+WATCHED = 240
+"""Seconds after which the API server ends a watch, so that another begins; it says more often how far it is."""
+_SILENCE = 100.0
+"""Seconds without a word of a watch after which it is taken for broken: bookmarks come every minute."""
+_TIMEOUT = httpx.Timeout(15.0, connect=5.0)
+_GONE = 410
+
+
+class ApiError(FairholdError):
+    """A request was refused, or not answered.
+
+    status : of the answer, 0 = there was none; reason : one word of the API server, as `NotFound`
+    """
+
+    code = "kubernetes-api"
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        self.status, self.reason = status, reason
+        super().__init__(f"{message} [{self.code}]")
+
+
+class Change(NamedTuple):
+    """What a watch tells of an object: ADDED, MODIFIED, DELETED or BOOKMARK."""
+
+    kind: str
+    document: Mapping[str, Any]
+
+
+class Api:
+    """A client; all may be called by any thread."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        limits = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30.0)
+        self._client = httpx.Client(
+            base_url=access.url,
+            verify=access.verify,
+            timeout=_TIMEOUT,
+            limits=limits,
+            trust_env=False,
+            proxy=access.proxy or None,
+            headers={"User-Agent": "fairhold", "Accept": "application/json"},
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        media: str = "application/json",
+        **query: str,
+    ) -> dict[str, Any]:
+        """Make one request; returns the document of the answer. Raises ApiError."""
+        headers = self._headers() | ({} if body is None else {"Content-Type": media})
+        content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        try:
+            answer = self._client.request(method, path, content=content, headers=headers, params=query)
+        except (httpx.HTTPError, OSError) as error:
+            raise ApiError(0, "Unreachable", f"{self.access.url} does not answer: {error}") from error
+        if answer.status_code >= httpx.codes.BAD_REQUEST:
+            raise _refusal(answer)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def list(self, path: str, **query: str) -> tuple[list[dict[str, Any]], str]:
+        """All objects of a kind, and the version from which a watch goes on. Raises ApiError."""
+        found: list[dict[str, Any]] = []
+        page: dict[str, Any] = {}
+        while True:
+            more = page.get("metadata", {}).get("continue")
+            paging = {"limit": str(PAGE)} | ({"continue": more} if more else {})
+            page = self.request("GET", path, None, "", **query, **paging)
+            found += page.get("items") or ()
+            if not page["metadata"].get("continue"):
+                return found, page["metadata"]["resourceVersion"]
+
+    def watch(self, path: str, version: str, **query: str) -> Iterator[Change | None]:
+        """What changes from a version on; first None when the watch has begun. It ends after some minutes.
+
+        Raises ApiError: of status 410 the version is too old, and a list is to be made.
+        """
+        query |= {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(WATCHED)}
+        query["resourceVersion"] = version
+        timeout = httpx.Timeout(15.0, connect=5.0, read=_SILENCE)
+        try:
+            with self._client.stream("GET", path, params=query, headers=self._headers(), timeout=timeout) as answer:
+                if answer.status_code >= httpx.codes.BAD_REQUEST:
+                    answer.read()
+                    raise _refusal(answer)
+                yield None
+                for line in answer.iter_lines():
+                    if line:
+                        yield _change(json.loads(line))
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            raise ApiError(0, "Unreachable", f"the watch of {path} is broken: {error}") from error
+
+    def close(self) -> None:
+        """End all connections."""
+        self._client.close()
+
+    def _headers(self) -> dict[str, str]:
+        token = self.access.token()
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _change(said: Mapping[str, Any]) -> Change:
+    if said["type"] == "ERROR":
+        status = said["object"]
+        raise ApiError(int(status.get("code") or _GONE), status.get("reason") or "", status.get("message") or "")
+    return Change(said["type"], said["object"])
+
+
+def _refusal(answer: httpx.Response) -> ApiError:
+    try:
+        status = answer.json()
+        return ApiError(answer.status_code, status.get("reason") or "", status.get("message") or answer.text[:400])
+    except ValueError:
+        return ApiError(answer.status_code, "", answer.text[:400] or f"status {answer.status_code}")

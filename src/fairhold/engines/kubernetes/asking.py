@@ -1,0 +1,127 @@
+"""Pods that have no job yet: whose they are, what they ask for, and why they cannot be accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.reports import Appeared
+from fairhold.engines.kubernetes.whose import consumer_of, terms_of
+from fairhold.errors import InputError
+from fairhold.model.siting import Siting
+from fairhold.model.spec import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.engines.kubernetes.fleet import Fleet
+    from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.reports import Replaced
+    from fairhold.engines.kubernetes.work import Work
+    from fairhold.model.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace as it decides about its pods."""
+
+    name: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+    @property
+    def is_governed(self) -> bool:
+        """Whether its pods are governed."""
+        return self.labels.get(names.GOVERNED) == "true"
+
+
+class Asking:
+    """Pods without a job.
+
+    replaced : pods that have taken the place of others, to be told
+    """
+
+    def __init__(self, plan: Plan, fleet: Fleet) -> None:
+        self.plan, self.fleet = plan, fleet
+        self.namespaces: dict[str, Namespace] = {}
+        self.replaced: list[Replaced] = []
+        self._new: dict[str, Work] = {}
+        self._refused: dict[str, Work] = {}
+
+    def governs(self, pod: Pod) -> bool:
+        """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
+        if pod.is_daemon:
+            return False
+        if pod.is_gated or pod.is_kept:
+            return True
+        namespace = self.namespaces.get(pod.namespace)
+        return namespace is not None and namespace.is_governed
+
+    @property
+    def resources(self) -> frozenset[str]:
+        """Kubernetes' names of all that the plan shares."""
+        of_slots = (name for group in self.plan.resource_groups.values() for name, _ in group.slot)
+        of_vectors = (self.plan.kubernetes.name_of(resource.name) for resource in self.plan.resources)
+        return frozenset((*of_slots, *of_vectors))
+
+    def use(self, plan: Plan) -> None:
+        """Another plan is in force, or another set of nodes: what was refused may be accepted."""
+        self.plan = plan
+        self._new |= self._refused
+        self._refused = {}
+
+    def add(self, work: Work) -> None:
+        """A pod is to get a job."""
+        self._refused.pop(work.pod.uid, None)
+        self._new[work.pod.uid] = work
+
+    def drop(self, uid: str) -> None:
+        """A pod is gone, or has a job."""
+        self._new.pop(uid, None)
+        self._refused.pop(uid, None)
+
+    def refuse(self, uid: str) -> None:
+        """A pod cannot be accepted now."""
+        if (work := self._new.pop(uid, None)) is not None:
+            self._refused[uid] = work
+
+    def take_replaced(self) -> Iterator[Replaced]:
+        """Pods that have taken the place of others since the last call."""
+        replaced, self.replaced = self.replaced, []
+        yield from replaced
+
+    def label_all(self) -> None:
+        """Have hosts labelled with what new pods say of nodes."""
+        for work in self._new.values():
+            self.fleet.label_for(work.pod.constraint)
+
+    def take(self, *, is_bound: bool) -> Iterator[Appeared]:
+        """What new pods ask for, in the order of their appearance; each is answered before the next.
+
+        is_bound : those that are on a node, else those that wait at the gate
+        """
+        for uid, work in list(self._new.items()):
+            if uid not in self._new or work.pod.is_gated == is_bound or not (work.pod.is_gated or work.pod.place):
+                continue
+            try:
+                asked = self._ask(work.pod)
+            except InputError as error:
+                work.fault = error.faults[0]
+                self.refuse(uid)
+                if is_bound:
+                    self.fleet.see_foreign(work.pod)
+                continue
+            yield asked
+
+    def _ask(self, pod: Pod) -> Appeared:
+        namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
+        consumer = consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
+        siting = Siting(need=(self.fleet.label_for(pod.constraint),)) if pod.is_gated else Siting()
+        terms = terms_of(self.plan, pod, consumer, siting)
+        made_by = pod.owner.name if pod.owner else pod.name
+        labels = {"namespace": pod.namespace, "pod": pod.name, "uid": pod.uid}
+        if pod.owner is not None:
+            labels |= {"owner": pod.owner.uid, "index": pod.index}
+        spec = Spec(consumer, (f"{pod.namespace}/{made_by}",), user=pod.namespace, name=pod.name, labels=labels)
+        return Appeared((pod.uid,), pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running)

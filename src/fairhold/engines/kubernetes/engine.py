@@ -1,0 +1,219 @@
+"""The governor with its I/O: threads that follow the cluster and write into it; it is decided in the desk's thread."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.asking import Namespace
+from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.pods import node_of, pod_of
+from fairhold.engines.kubernetes.watching import Watcher
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.governor import Report
+    from fairhold.engines.kubernetes.writes import Write
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.outbox import Order
+
+WRITERS = 4
+"""Requests that are on their way at once."""
+KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
+_LOG = logging.getLogger("fairhold")
+_NOT_FOUND = 404
+
+
+class Kubernetes:
+    """The engine of a cluster, as the desk knows engines; see the module.
+
+    api       : client, closed with this
+    on_events : called, from any thread, when `events` has something; must not wait
+    """
+
+    def __init__(
+        self, api: Api, plan: Plan, now: Callable[[], int], on_events: Callable[[], None] = lambda: None
+    ) -> None:
+        cluster = api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
+        self.governor = Governor(plan, cluster, now)
+        self._api, self._now, self._on_events = api, now, on_events
+        self._seen: deque[tuple[str, Any]] = deque()
+        self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
+        self._fresh: set[str] = set()
+        self._keys: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self._is_closing = threading.Event()
+        self._alarm = threading.Condition()
+        self._due = 0
+        self._watchers = {kind: Watcher(api, kind, path, self) for kind, path in KINDS.items()}
+        self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
+        self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
+
+    def start(self) -> None:
+        """List all there is, then follow it. Raises ApiError."""
+        for watcher in self._watchers.values():
+            watcher.list()
+        for watcher in self._watchers.values():
+            watcher.start()
+        for thread in self._threads:
+            thread.start()
+
+    # As the desk knows engines; in its thread
+
+    def execute(self, instructions: Iterable[Order]) -> None:
+        """Carry out orders; nothing waits for the cluster."""
+        for order in instructions:
+            self.governor.execute(order)
+        self._send()
+
+    def events(self) -> Iterator[Report]:
+        """What has happened since the last call. What follows from it is written when the desk has committed it."""
+        self._send()
+        while self._seen:
+            self._take(*self._seen.popleft())
+        yield from self.governor.reports()
+        if self.governor.has_something:
+            self._on_events()
+
+    def close(self) -> None:
+        """Stop; pods run on. May be called twice."""
+        if self._is_closing.is_set():
+            return
+        self._is_closing.set()
+        for watcher in self._watchers.values():
+            watcher.close()
+        for _ in range(WRITERS):
+            self._to_write.put(None)
+        with self._alarm:
+            self._alarm.notify()
+        for thread in self._threads:
+            thread.join()
+        self._api.close()
+
+    def _send(self) -> None:
+        for write in self.governor.writes():
+            self._to_write.put(write)
+        due = self.governor.due()
+        if due != self._due:
+            with self._alarm:
+                self._due = due
+                self._alarm.notify()
+
+    def _take(self, what: str, said: Any) -> None:  # noqa: ANN401 - of each kind another
+        governor = self.governor
+        if what == "pods":
+            governor.see_pod(said)
+        elif what == "nodes":
+            governor.see_node(said)
+        elif what == "namespaces":
+            if governor.see_namespace(said):
+                self._watchers["pods"].list_again()
+        elif what == "gone":
+            kind, key = said
+            (governor.lose_pod if kind == "pods" else governor.lose_node)(key)
+        elif what == "wrote":
+            governor.wrote(*said[:2], is_done=said[2])
+        elif what == "fresh":
+            governor.all_seen()
+        else:
+            governor.stale()
+
+    # As the watchers know it; in their threads
+
+    def seen(self, kind: str, document: Mapping[str, Any]) -> None:
+        """An object is there, or has changed."""
+        meta = document["metadata"]
+        self._keys[kind].add(_key(kind, document))
+        if kind == "pods":
+            value: Any = pod_of(document)
+        elif kind == "nodes":
+            value = node_of(document)
+        else:
+            value = Namespace(meta["name"], meta.get("labels") or {}, meta.get("annotations") or {})
+        self._tell(kind, value)
+
+    def gone(self, kind: str, document: Mapping[str, Any]) -> None:
+        """An object is gone."""
+        self._lose(kind, _key(kind, document))
+
+    def listed(self, kind: str, documents: Sequence[Mapping[str, Any]]) -> None:
+        """All there are were seen: others are gone."""
+        keys = {_key(kind, document) for document in documents}
+        for key in self._keys[kind] - keys:
+            self._lose(kind, key)
+
+    def _lose(self, kind: str, key: str) -> None:
+        self._keys[kind].discard(key)
+        if kind != "namespaces":
+            self._tell("gone", (kind, key))
+
+    def fresh(self, kind: str) -> None:
+        """All that changes is told as it happens."""
+        if kind not in self._fresh:
+            self._fresh.add(kind)
+            if len(self._fresh) == len(KINDS):
+                _LOG.info("the cluster is followed")
+                self._tell("fresh")
+
+    def stale(self, kind: str, why: ApiError) -> None:
+        """The API server does not tell any more."""
+        if kind in self._fresh:
+            self._fresh.discard(kind)
+            _LOG.warning("nothing new starts until the cluster is heard again: %s", why)
+            self._tell("stale")
+
+    def _tell(self, what: str, said: object = None) -> None:
+        self._seen.append((what, said))
+        self._on_events()
+
+    # Threads of our own
+
+    def _write(self) -> None:
+        while (write := self._to_write.get()) is not None:
+            pod, is_done = self._carry_out(write)
+            if self._is_closing.is_set():
+                return
+            self._tell("wrote", (write.uid, pod, is_done))
+
+    def _carry_out(self, write: Write) -> tuple[Any, bool]:
+        """Make a request; the pod as it is after it, looked up if need be, and whether it was done."""
+        is_done = False
+        try:
+            document = self._api.request(write.method, write.path, write.body, write.media)
+            is_done = True
+            if document.get("kind") == "Pod" and write.method != "DELETE":
+                return pod_of(document), True
+        except ApiError as error:
+            _LOG.info("could not %s %s: %s", write.what, write.path, error)
+        while not self._is_closing.is_set():
+            try:
+                return pod_of(self._api.request("GET", write.path)), is_done
+            except ApiError as error:
+                if error.status == _NOT_FOUND:
+                    return None, is_done
+                self._is_closing.wait(1.0)
+        return None, is_done
+
+    def _ring(self) -> None:
+        """Wake the desk when something is due."""
+        with self._alarm:
+            while not self._is_closing.is_set():
+                wait = None if not self._due else max(0.0, (self._due - self._now()) / SECOND)
+                if wait is not None and wait <= 0:
+                    self._due = 0
+                    self._on_events()
+                    continue
+                self._alarm.wait(wait)
+
+
+def _key(kind: str, document: Mapping[str, Any]) -> str:
+    """By what the governor knows an object: nodes keep their name when they are made anew."""
+    meta = document["metadata"]
+    key: str = meta["uid"] if kind == "pods" else meta["name"]
+    return key

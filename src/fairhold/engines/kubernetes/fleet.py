@@ -1,0 +1,166 @@
+"""The nodes, and what of them is left for governed pods; which nodes suit which pods, as labels of hosts."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.requests import less
+from fairhold.model.kubernetes import Node
+from fairhold.orchestrator.events import MachineClosed, MachineGone, MachineLabelled, MachineOpened, MachineSilent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.engines.kubernetes.constraints import Constraint
+    from fairhold.engines.kubernetes.pods import NodeSeen, Pod
+    from fairhold.model.kubernetes import Amounts
+    from fairhold.orchestrator.events import Event
+
+CORDONED = "the node is cordoned"
+
+
+class _Machine(NamedTuple):
+    """A node as the service was told of it."""
+
+    is_there: bool = False
+    boot: str = ""
+    is_closed: bool = False
+    is_lost: bool = False
+    labels: tuple[str, ...] = ()
+
+
+_UNSEEN = _Machine()
+
+
+class Fleet:
+    """All nodes.
+
+    suitable : what pods say of nodes → label of the hosts that will do
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, NodeSeen] = {}
+        self.suitable: dict[Constraint, str] = {}
+        self._foreign: dict[str, dict[str, Amounts]] = {}
+        self._node_of: dict[str, str] = {}
+        self._told: dict[str, Node] = {}
+        self._machines: dict[str, _Machine] = {}
+        self._changed: set[str] = set()
+        self._resources: frozenset[str] = frozenset()
+
+    # What is seen
+
+    def see(self, node: NodeSeen) -> None:
+        """A node is there, or has changed."""
+        self.nodes[node.name] = node
+        self._changed.add(node.name)
+
+    def lose(self, name: str) -> None:
+        """The object of a node is gone."""
+        self.nodes.pop(name, None)
+        self._changed.add(name)
+
+    def see_foreign(self, pod: Pod) -> None:
+        """A pod that the plan does not govern: what it asks for is not to be had on its node while it is not over."""
+        node = "" if pod.end is not None else pod.node
+        before = self._node_of.get(pod.uid, "")
+        if before and before != node:
+            self.lose_foreign(pod.uid)
+        if node and self._foreign.setdefault(node, {}).get(pod.uid) != pod.amounts:
+            self._foreign[node][pod.uid] = pod.amounts
+            self._node_of[pod.uid] = node
+            self._changed.add(node)
+
+    def lose_foreign(self, uid: str) -> None:
+        """A pod is gone, or is governed now."""
+        node = self._node_of.pop(uid, "")
+        if node:
+            del self._foreign[node][uid]
+            self._changed.add(node)
+
+    def label_for(self, constraint: Constraint) -> str:
+        """Label of the hosts that suit a pod; a new one comes to the hosts with the next `labels`."""
+        label = self.suitable.get(constraint)
+        if label is None:
+            digest = sha256(repr(constraint).encode()).hexdigest()[:12]
+            label = self.suitable[constraint] = f"{names.DOMAIN}/suits={digest}"
+            self._changed.update(self.nodes)
+        return label
+
+    def words(self, label: str) -> str:
+        """What pods of such a label say of nodes."""
+        return next((str(constraint) for constraint, each in self.suitable.items() if each == label), "")
+
+    def host_name(self, name: str) -> str:
+        """Value of the label by which pods are pinned to a node."""
+        node = self.nodes.get(name)
+        return node.labels.get(names.HOSTNAME, name) if node else name
+
+    # What it means for the service
+
+    def changes(self, resources: frozenset[str]) -> dict[str, Node | None]:
+        """Nodes that have other labels, or other amounts of what the plan shares, than was told; they are told now."""
+        if resources != self._resources:
+            self._resources = resources
+            self._changed.update(self.nodes)
+        found: dict[str, Node | None] = {}
+        for name in sorted(self._changed):
+            node = self._node(name)
+            if node != self._told.get(name):
+                found[name] = node
+        for name, node in found.items():
+            if node is None:
+                self._told.pop(name, None)
+            else:
+                self._told[name] = node
+        return found
+
+    def _node(self, name: str) -> Node | None:
+        """A node without a host name cannot be pinned: it is no host."""
+        seen = self.nodes.get(name)
+        if seen is None or seen.labels.get(names.HOSTNAME) is None:
+            return None
+        labels = tuple(sorted(seen.labels.items()))
+        there = tuple(each for each in seen.amounts if each[0] in self._resources)
+        return Node(name, labels, less(there, self._foreign.get(name, {}).values()))
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Labels of a host beside those of its node: what pods it suits."""
+        node = self.nodes.get(name)
+        if node is None:
+            return ()
+        fitting = (
+            label for constraint, label in self.suitable.items() if constraint.suits(name, node.labels, node.taints)
+        )
+        return (*sorted(fitting), f"{names.DOMAIN}/node={name[-63:]}")
+
+    def events(self, *, is_fresh: bool) -> Iterator[Event | str]:
+        """What has happened to machines since the last call; a name alone: a report of that machine is due.
+
+        is_fresh : what is known of the cluster is up to date; else every machine is silent
+        """
+        changed = self._changed if is_fresh else self._changed | self._machines.keys()
+        self._changed = set()
+        for name in sorted(changed):
+            before, now = self._machines.get(name, _UNSEEN), self._machine(name, is_fresh=is_fresh)
+            self._machines[name] = now
+            if now.is_there and (not before.is_there or before.boot != now.boot):
+                yield name
+            elif before.is_there and not now.is_there:
+                yield MachineSilent(name)
+            elif now.is_there and before.labels != now.labels:
+                yield MachineLabelled(name, now.labels)
+            if now.is_lost and not before.is_lost and not now.is_there:
+                yield MachineGone(name)
+            if now.is_closed and not before.is_closed:
+                yield MachineClosed(name, CORDONED)
+            elif before.is_closed and not now.is_closed:
+                yield MachineOpened(name)
+
+    def _machine(self, name: str, *, is_fresh: bool) -> _Machine:
+        node = self.nodes.get(name)
+        if node is None:
+            return _Machine(boot=self._machines.get(name, _UNSEEN).boot)
+        return _Machine(is_fresh and node.is_ready, node.boot, node.is_closed, node.is_lost, self.labels(name))

@@ -1,0 +1,56 @@
+"""What the governor tells the service beside events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.model.kubernetes import Node
+    from fairhold.model.spec import Spec
+    from fairhold.orchestrator.events import JobSubmitted
+
+
+@dataclass(frozen=True, slots=True)
+class Appeared:
+    """Work has appeared in the cluster. It is answered by `Governor.accepted` or `Governor.refused`.
+
+    work    : uids of its pods, one a task; the first is the key by which a later start finds the job again
+    host    : node on which it is bound already, empty = it waits
+    attempt : number of its attempt by what stands at the pod, 0 = none
+    """
+
+    work: tuple[str, ...]
+    user: str
+    terms: JobSubmitted
+    spec: Spec
+    host: str = ""
+    attempt: int = 0
+    is_running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A pod takes the place of one that was stopped.
+
+    labels : of the job, by which a later start finds it
+    """
+
+    job: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NodesChanged:
+    """Nodes came, changed or went (None)."""
+
+    nodes: Mapping[str, Node | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AllSeen:
+    """All there is in the cluster was seen: jobs of other pods are over. Answered by `Governor.vacant`."""
+
+    uids: frozenset[str]

@@ -1,0 +1,77 @@
+"""What a pod asks for: containers, init containers, sidecars and overhead, as kube-scheduler counts them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from fairhold.units import parse_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairhold.model.kubernetes import Amounts
+
+    Sums = dict[str, Fraction]
+
+
+def amounts_of(spec: Mapping[str, Any]) -> Amounts:
+    """The amounts that a node has to have free for a pod, by name of the resource.
+
+    A sidecar (an init container that is restarted always) runs beside all that starts after it. What a pod states for
+    itself as a whole comes before the sum of its containers. One pod counts as one of `pods`.
+    """
+    together: Sums = {}
+    for container in spec.get("containers") or ():
+        _add(together, _requests(container))
+    sidecars: Sums = {}
+    peak: Sums = {}
+    for container in spec.get("initContainers") or ():
+        mine = _requests(container)
+        if container.get("restartPolicy") == "Always":
+            _add(sidecars, mine)
+            _add(together, mine)
+            mine = {}
+        _raise(peak, _sum(sidecars, mine))
+    _raise(together, peak)
+    together.update(_requests(spec))
+    _add(together, quantities(spec.get("overhead")))
+    together["pods"] = Fraction(1)
+    return tuple(sorted((name, amount) for name, amount in together.items() if amount > 0))
+
+
+def quantities(stated: Mapping[str, Any] | None) -> Sums:
+    """Resources and amounts of an object; what is no quantity is left out, as the API server lets none through."""
+    found = ((name, parse_quantity(str(text))) for name, text in (stated or {}).items())
+    return {name: amount for name, amount in found if amount is not None}
+
+
+def less(there: Amounts, used: Iterable[Amounts]) -> Amounts:
+    """What is left of some amounts, at least nothing."""
+    left = dict(there)
+    for amounts in used:
+        for name, amount in amounts:
+            if name in left:
+                left[name] -= amount
+    return tuple((name, max(Fraction(0), amount)) for name, amount in left.items())
+
+
+def _requests(holder: Mapping[str, Any]) -> Sums:
+    resources = holder.get("resources") or {}
+    return quantities(resources.get("limits")) | quantities(resources.get("requests"))
+
+
+def _add(into: Sums, more: Sums) -> None:
+    for name, amount in more.items():
+        into[name] = into.get(name, Fraction(0)) + amount
+
+
+def _sum(one: Sums, other: Sums) -> Sums:
+    found = dict(one)
+    _add(found, other)
+    return found
+
+
+def _raise(into: Sums, least: Sums) -> None:
+    for name, amount in least.items():
+        into[name] = max(into.get(name, Fraction(0)), amount)

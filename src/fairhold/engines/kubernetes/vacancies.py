@@ -1,0 +1,75 @@
+"""Jobs whose pod was stopped, and that wait for the pod that their controller makes in its place."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Family = tuple[str, str]
+"""Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
+
+
+@dataclass(slots=True)
+class Vacancy:
+    """A job that waits for a pod.
+
+    until   : instant at which it is given up, 0 = its pod has not ended yet
+    is_held : the service was told to start nothing of it
+    """
+
+    job: str
+    until: int = 0
+    is_held: bool = False
+
+
+class Vacancies:
+    """All of them, by family, those that wait longest in front."""
+
+    def __init__(self) -> None:
+        self._of: dict[Family, deque[Vacancy]] = {}
+
+    def open(self, family: Family, job: str) -> None:
+        """The pod of a job is going; its controller may make another one even before it is gone."""
+        if self._find(family, job) is None:
+            self._of.setdefault(family, deque()).append(Vacancy(job))
+
+    def await_until(self, family: Family, job: str, until: int) -> bool:
+        """The pod of a job is gone; False: another has taken its place already."""
+        vacancy = self._find(family, job)
+        if vacancy is None:
+            return False
+        vacancy.until, vacancy.is_held = until, True
+        return True
+
+    def fill(self, family: Family) -> Vacancy | None:
+        """The job whose pod a new pod of a family is from now on; None where no job waits for one."""
+        waiting = self._of.get(family)
+        if not waiting:
+            return None
+        vacancy = waiting.popleft()
+        if not waiting:
+            del self._of[family]
+        return vacancy
+
+    def drop(self, job: str) -> None:
+        """A job waits for no pod any more."""
+        for family, waiting in list(self._of.items()):
+            left = deque(each for each in waiting if each.job != job)
+            if left:
+                self._of[family] = left
+            else:
+                del self._of[family]
+
+    def given_up(self, now: int) -> Iterator[str]:
+        """Jobs that have waited for too long; they are forgotten here."""
+        late = [each.job for waiting in self._of.values() for each in waiting if each.until and each.until <= now]
+        for job in late:
+            self.drop(job)
+            yield job
+
+    def _find(self, family: Family, job: str) -> Vacancy | None:
+        return next((each for each in self._of.get(family, ()) if each.job == job), None)

@@ -1,0 +1,103 @@
+"""A governed pod: what was decided about it, and the next change that brings its object there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.engines.kubernetes import writes
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.writes import Write
+    from fairhold.errors import Fault
+
+
+RETRY = 250_000
+"""Microseconds before a request that failed is made again, doubled each time."""
+MOST_TRIES = 7
+
+
+class Work:
+    """A pod of a job.
+
+    pod      : as it was seen last
+    job      : name of its job, empty = none was accepted
+    attempt  : number of its attempt, 0 = it waits; host: node that was granted
+    notice   : text of the notice that it is to have, empty = none; deadline: instant at which it ends, 0 = none
+    stopping : why it is to be stopped, empty = it is not
+    is_unwanted : its job is over, and it is not
+    is_running  : that it runs was told
+    is_told  : its end was told to the service; is_recorded: the service has written it down
+    is_busy  : a request about it is on its way; retry_at: instant before which none is made, after `tries` that failed
+    fault    : why it has no job
+    """
+
+    __slots__ = (
+        *("attempt", "deadline", "fault", "host", "is_busy", "is_recorded", "is_running", "is_told", "is_unwanted"),
+        *("job", "notice", "pod", "retry_at", "stopping", "tries"),
+    )
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        self.job = self.host = self.notice = self.stopping = ""
+        self.attempt = self.deadline = self.retry_at = self.tries = 0
+        self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
+        self.fault: Fault | None = None
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it is under notice or is stopped."""
+        return bool(self.notice or self.stopping)
+
+    def stop_at(self) -> int:
+        """Instant at which its containers are told to end, so that they are killed when the notice ends; 0 = never."""
+        if self.stopping:
+            return 1
+        return max(1, self.deadline - self.pod.grace * SECOND) if self.deadline else 0
+
+    def count_try(self, now: int, *, is_done: bool) -> None:
+        """A request was answered: one that failed is made again later and later."""
+        self.tries = 0 if is_done else min(self.tries + 1, MOST_TRIES)
+        self.retry_at = 0 if is_done else now + (RETRY << self.tries)
+
+    def next_write(self, now: int, host: str) -> Write | None:
+        """What is to be written next; None where all is as it should be, or the time has not come.
+
+        host : value of the label by which pods are pinned to the granted node
+        """
+        pod = self.pod
+        if self.is_recorded:
+            return writes.finish(pod) if pod.is_kept else None
+        if self.is_unwanted:
+            return None if pod.is_deleting else writes.delete(pod, pod.grace)
+        if not self.attempt or self.is_told or (pod.is_gated and (self.stopping or pod.is_deleting)):
+            return None
+        if pod.is_gated:
+            return writes.grant(pod, host, self.attempt)
+        if pod.attempt != self.attempt or not (pod.is_kept or pod.is_deleting):
+            return writes.keep(pod, self.attempt)
+        return None if pod.is_deleting else self._to_leave(now)
+
+    def _to_leave(self, now: int) -> Write | None:
+        """What is to be written so that a pod that was let go knows of its notice, and ends when it has to."""
+        pod = self.pod
+        if pod.is_disrupted != self.is_leaving:
+            why = self.notice or self.stopping or "the notice was withdrawn"
+            return writes.disrupt(pod, why, is_disrupted=self.is_leaving)
+        if self.notice != pod.notice and not self.stopping:
+            return writes.notice(pod, self.notice)
+        at = self.stop_at()
+        return writes.delete(pod, self._grace(now)) if at and at <= now else None
+
+    def _grace(self, now: int) -> int:
+        """Seconds until the containers are killed: what is left of the notice, at most the pod's own grace."""
+        if not self.deadline:
+            return 1 if self.stopping == "reclaim" else self.pod.grace
+        return min(self.pod.grace, max(1, (self.deadline - now) // SECOND))
+
+    def due(self) -> int:
+        """Instant at which there is something to write that nothing seen tells of; 0 = never."""
+        if self.is_told or not self.attempt or self.pod.is_gated or self.pod.is_deleting:
+            return self.retry_at
+        return max(self.stop_at(), self.retry_at)

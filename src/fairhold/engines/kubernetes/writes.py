@@ -1,0 +1,98 @@
+"""What is written into the cluster: one request of the API each, which does nothing to another object of the name.
+
+A change of an object names its uid and its resource version, a deletion the uid: on anything else than what was seen it
+fails (409), and what was seen meanwhile decides anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairhold.engines.kubernetes import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.engines.kubernetes.pods import Pod
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One request.
+
+    uid  : of the pod that it is about; what : word for it, as logs and metrics show it
+    """
+
+    uid: str
+    what: str
+    method: str
+    path: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+    media: str = JSON
+
+
+def path_of(pod: Pod) -> str:
+    """Where the object of a pod is."""
+    return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+
+
+def grant(pod: Pod, host: str, attempt: int) -> Write:
+    """Let a pod go to a node: the gate away, the node pinned, its end kept, in one change."""
+    gates = [{"name": name} for name in pod.gates if name != names.GATE]
+    spec: dict[str, Any] = {"schedulingGates": gates or None, "nodeSelector": {names.HOSTNAME: host}}
+    meta = {"annotations": {names.ATTEMPT: str(attempt)}, "finalizers": _with_finalizer(pod)}
+    return _patch(pod, "grant", {"metadata": meta, "spec": spec})
+
+
+def keep(pod: Pod, attempt: int) -> Write:
+    """Put attempt and finalizer at a pod that has them not, or not any more."""
+    meta = {"annotations": {names.ATTEMPT: str(attempt)}, "finalizers": _with_finalizer(pod)}
+    return _patch(pod, "keep", {"metadata": meta})
+
+
+def notice(pod: Pod, text: str) -> Write:
+    """Tell a pod by when it has to go, or with an empty text that it may stay."""
+    return _patch(pod, "notice" if text else "withdraw", {"metadata": {"annotations": {names.NOTICE: text or None}}})
+
+
+def disrupt(pod: Pod, message: str, *, is_disrupted: bool) -> Write:
+    """Say by a condition whether a pod is to give way: a Job may ignore such an end."""
+    condition = {
+        "type": names.DISRUPTION,
+        "status": "True" if is_disrupted else "False",
+        "reason": "ReclaimedByFairhold" if is_disrupted else "NoticeWithdrawn",
+        "message": message,
+    }
+    body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
+    return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
+
+
+def delete(pod: Pod, seconds: int) -> Write:
+    """Stop a pod: its containers are told to end, and killed after so many seconds."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "gracePeriodSeconds": max(1, seconds),
+        "preconditions": {"uid": pod.uid},
+    }
+    return Write(pod.uid, "stop", "DELETE", path_of(pod), body)
+
+
+def finish(pod: Pod) -> Write:
+    """The end of a pod is recorded: its object may go."""
+    left = [name for name in pod.finalizers if name != names.FINALIZER]
+    return _patch(pod, "finish", {"metadata": {"finalizers": left or None}})
+
+
+def _with_finalizer(pod: Pod) -> list[str]:
+    return list(dict.fromkeys((*pod.finalizers, names.FINALIZER)))
+
+
+def _patch(pod: Pod, what: str, body: dict[str, Any]) -> Write:
+    body["metadata"] |= {"uid": pod.uid, "resourceVersion": pod.version}
+    return Write(pod.uid, what, "PATCH", path_of(pod), body, MERGE)

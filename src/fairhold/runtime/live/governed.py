@@ -1,0 +1,138 @@
+"""A live service that governs a Kubernetes cluster: the same store, core and desk, with a governor in the place of agents."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.engines.kubernetes.access import find_access
+from fairhold.engines.kubernetes.api import Api, ApiError
+from fairhold.engines.kubernetes.engine import Kubernetes
+from fairhold.errors import Fault, InputError
+from fairhold.planio.document import read_text
+from fairhold.runtime.clock import WallClock
+from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.governing import Governing
+from fairhold.runtime.live.place import JOBS, make_state_directory
+from fairhold.runtime.live.recovery import refusing_damage
+from fairhold.runtime.live.retention import Caretaker, Housekeeping
+from fairhold.store.opening import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fairhold.ports import Store
+    from fairhold.runtime.live.opening import LiveSettings, Rising
+
+OLDEST, NEWEST = 30, 37
+"""Minor versions of Kubernetes that are supported: admission policies and gates have to be there."""
+_LOG = logging.getLogger("fairhold")
+
+
+class ClusterSettings(NamedTuple):
+    """Which cluster is governed; kubeconfig: None = the one that is found."""
+
+    kubeconfig: Path | None = None
+    context: str = ""
+
+
+class GovernedLive:
+    """A service that governs a cluster, without its HTTP side."""
+
+    def __init__(
+        self,
+        settings: LiveSettings,
+        cluster: ClusterSettings,
+        rising: type[Rising],
+        author: str,
+        listen: Callable[[], object],
+    ) -> None:
+        """Open everything; see `open_live`. Raises InputError where the cluster cannot be reached, or not with these rights."""
+        self.settings = settings
+        directory = settings.directory
+        make_state_directory(directory)
+        text = read_text(settings.plan) if settings.plan else ""
+        name = str(settings.plan or "the store")
+        with ExitStack() as opened:
+            api = Api(find_access(cluster.kubeconfig, cluster.context))
+            opened.callback(api.close)
+            with _told_of_the_cluster(api):
+                check_version(api)
+            self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
+            opened.callback(self.store.close)
+            listen()
+            now = rising(self.store.last_at)
+            self.core = Core(
+                self.store,
+                now,
+                limits=settings.limits,
+                cycle_min_gap=settings.cycle_min_gap,
+                cycle_max_interval=settings.cycle_max_interval,
+            )
+            with refusing_damage(self.store):
+                self.core.open(text, name, author)
+            (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
+            wakes: list[Callable[[], None]] = []
+            with _told_of_the_cluster(api):
+                self.engine = Kubernetes(api, self.core.plan, now.look, lambda: wakes[0]() if wakes else None)
+                self.desk = Desk(self.core, self.engine, Governing(self.core, self.engine.governor))
+                wakes.append(self.desk.wake)
+                self.engine.start()
+            opened.pop_all()
+        self.desk.start()
+        keeping = Housekeeping(self.store, directory / JOBS, partial(_live_of, self.desk), settings.keep)
+        self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
+
+    def close(self, *, with_agent: bool = False) -> None:
+        """Stop deciding and leave; pods run on. May be called twice."""
+        del with_agent  # there are none
+        self._caretaker.close()
+        self.desk.stop()
+        self.engine.close()
+        self.store.close()
+
+
+def _live_of(desk: Desk, jobs: list[str]) -> set[str]:
+    """Those of some jobs that have not ended, or whose end is not written yet; asked of the desk."""
+
+    def live(core: Core) -> set[str]:
+        return {job for job in jobs if job in core.cluster.jobs or job in core.journal.jobs}
+
+    return desk.read(live).result()
+
+
+def check_version(api: Api) -> None:
+    """Raise InputError `kubernetes-version` where the cluster is older than what is supported."""
+    said = api.request("GET", "/version")
+    digits = "".join(letter for letter in str(said.get("minor")) if letter.isdigit())
+    minor = int(digits or 0)
+    if said.get("major") != "1" or minor < OLDEST:
+        what = f"the cluster is Kubernetes {said.get('gitVersion')}, and 1.{OLDEST} is the oldest that is supported"
+        raise InputError([Fault("kubernetes-version", what, "upgrade the cluster")])
+    if minor > NEWEST:
+        _LOG.warning("Kubernetes %s is newer than what this was tested with, 1.%s", said.get("gitVersion"), NEWEST)
+
+
+class _told_of_the_cluster:  # noqa: N801 - used as a word of the language
+    """Tells a refusal of the API server at a start as what it is."""
+
+    def __init__(self, api: Api) -> None:
+        self._url = api.access.url
+
+    def __enter__(self) -> None:
+        """Nothing is to be done."""
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Raise InputError where the API server refused or did not answer."""
+        if not isinstance(error, ApiError):
+            return
+        if error.status in {401, 403}:
+            mend = "apply what `fairhold kubernetes manifest` prints, and run with its service account"
+            raise InputError([Fault("kubernetes-rights", f"{self._url} refuses: {error}", mend)]) from None
+        mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
+        raise InputError([Fault("kubernetes-access", f"{self._url} cannot be used: {error}", mend)]) from None
