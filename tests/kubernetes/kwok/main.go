@@ -1,0 +1,42 @@
+// kwok plays the kubelets of nodes that are not there. It ends when its standard input does, so that nothing is left
+// behind by a test that dies. It is a program of its own: it and Kubernetes both define the option --version.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/kwok/pkg/config"
+	"sigs.k8s.io/kwok/pkg/kwok/cmd"
+	"sigs.k8s.io/kwok/pkg/log"
+)
+
+func run(ctx context.Context) error {
+	options := pflag.NewFlagSet("global", pflag.ContinueOnError)
+	options.ParseErrorsAllowlist.UnknownFlags = true
+	options.Usage = func() {}
+	ctx, _ = log.InitFlags(ctx, options)
+	ctx, err := config.InitFlags(ctx, options)
+	if err != nil {
+		return err
+	}
+	command := cmd.NewCommand(ctx)
+	command.PersistentFlags().AddFlagSet(options)
+	return command.ExecuteContext(ctx)
+}
+
+func endWithInput() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(1)
+}
+
+func main() {
+	go endWithInput()
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
