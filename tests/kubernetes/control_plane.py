@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from tests.kubernetes.nodes import RESOURCES, manifest
 from tests.kubernetes.process import Process
-from tests.kubernetes.programs import build, kept
+from tests.kubernetes.programs import build, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,8 +55,8 @@ class ControlPlane:
             "kube-controller-manager": self._controller_manager(),
             "kube-scheduler": ["--leader-elect=false", "--secure-port=0", *self._client()],
         }
-        program = str(kept("cluster"))
-        self.processes = {name: Process(name, [program, name, *words], folder) for name, words in commands.items()}
+        binary = str(program("cluster"))
+        self.processes = {name: Process(name, [binary, name, *words], folder) for name, words in commands.items()}
         self.processes["kwok"] = Process("kwok", self._kwok(), folder)
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class ControlPlane:
 
     def kubectl(self, *words: str, user: str = ADMINISTRATOR, stdin: str | None = None) -> str:
         """What kubectl answers this user."""
-        command = [str(kept("cluster")), "kubectl", "--kubeconfig", str(self.kubeconfig(user))]
+        command = [str(program("cluster")), "kubectl", "--kubeconfig", str(self.kubeconfig(user))]
         command += ["--cache-dir", str(self.folder / "cache" / user), *words]
         done = subprocess.run(command, input=stdin or "", capture_output=True, text=True, check=False)
         if done.returncode:
@@ -216,7 +216,7 @@ class ControlPlane:
     def _kwok(self) -> list[str]:
         words = [f"--kubeconfig={self.kubeconfig()}", f"--config={STAGES}"]
         words.append("--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake")
-        return [str(kept("kwok")), *words, f"--node-lease-duration-seconds={8 if self.quick_faults else 40}"]
+        return [str(program("kwok")), *words, f"--node-lease-duration-seconds={8 if self.quick_faults else 40}"]
 
 
 def signing_key() -> str:

@@ -11,23 +11,20 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MODULES = ("cluster", "kwok")
-SOURCES = ("go.mod", "go.sum", "main.go")
+PROGRAMS = ("cluster", "kwok")
 VERSION = "k8s.io/component-base/version"
 OLDEST_GO = (1, 21)
-"""It fetches by itself the Go that a module asks for."""
+"""It fetches by itself the Go that the module asks for."""
 
 
-def kept(module: str) -> Path:
-    """Where the program of this module is, once it is built: its sources decide."""
-    text = b"\0".join((HERE / module / name).read_bytes() for name in SOURCES)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "fairhold" / "kubernetes" / hashlib.sha256(text).hexdigest()[:16] / module
+def program(name: str) -> Path:
+    """Where a program is, once it is built."""
+    return _kept() / name
 
 
 def unavailable() -> str | None:
     """Why no cluster can be started; None where one can."""
-    if all(kept(module).exists() for module in MODULES):
+    if _kept().exists():
         return None
     if not _go():
         return f"Kubernetes is not built, and there is no Go {OLDEST_GO[0]}.{OLDEST_GO[1]} or later to build it"
@@ -35,41 +32,39 @@ def unavailable() -> str | None:
 
 
 def build() -> None:
-    """Build what is not built yet; 10 minutes on two cores, and 4 GB of Go's cache."""
-    for module in MODULES:
-        program = kept(module)
-        program.parent.mkdir(parents=True, exist_ok=True)
-        with (program.parent / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not program.exists():
-                _build(module, program)
+    """Build what is not built yet: 10 minutes on two cores, and 4 GB of Go's cache."""
+    kept = _kept()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            part = kept.with_suffix(".part")
+            _build(part)
+            part.rename(kept)
 
 
-def _build(module: str, program: Path) -> None:
+def _kept() -> Path:
+    """The folder of the programs; what they are built of decides."""
+    sources = [HERE / "go.mod", HERE / "go.sum", *sorted(HERE.glob("*/*.go"))]
+    text = b"\0".join(path.read_bytes() for path in sources)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "fairhold" / "kubernetes" / hashlib.sha256(text).hexdigest()[:16]
+
+
+def _build(folder: Path) -> None:
     go = _go()
     if not go:
         raise SystemExit(unavailable())
-    part = program.with_suffix(".part")
-    command = [
-        go,
-        "build",
-        "-buildvcs=false",
-        "-tags",
-        "providerless",
-        "-ldflags",
-        _stamps(module),
-        "-o",
-        str(part),
-        ".",
-    ]
-    subprocess.run(command, cwd=HERE / module, env=os.environ | {"CGO_ENABLED": "0", "GOWORK": "off"}, check=True)
-    part.rename(program)
+    command = [go, "build", "-buildvcs=false", "-tags=providerless", f"-ldflags={_stamps()}", f"-o={folder}/"]
+    command += [f"./{name}" for name in PROGRAMS]
+    subprocess.run(command, cwd=HERE, env=os.environ | {"CGO_ENABLED": "0", "GOWORK": "off"}, check=True)
 
 
-def _stamps(module: str) -> str:
+def _stamps() -> str:
     """Let Kubernetes say which version it is."""
-    found = re.search(r"k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)", (HERE / module / "go.mod").read_text())
-    names = zip(("gitVersion", "gitMajor", "gitMinor"), found.groups(), strict=True) if found else ()
+    found = re.search(r"k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)", (HERE / "go.mod").read_text())
+    assert found
+    names = zip(("gitVersion", "gitMajor", "gitMinor"), found.groups(), strict=True)
     return " ".join(("-s -w", *(f"-X {VERSION}.{name}={value}" for name, value in names)))
 
 

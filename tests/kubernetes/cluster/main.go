@@ -1,11 +1,11 @@
-// The programs of a Kubernetes cluster in one file, which takes one build. The first argument picks one. A server ends
-// when its standard input does, so that nothing is left behind by a test that dies.
+// The programs of a Kubernetes cluster in one file, which takes one build. The first argument picks one.
 package main
 
 import (
 	"fmt"
-	"io"
 	"os"
+
+	"fairhold/tests/kubernetes/input"
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
@@ -35,11 +35,6 @@ func serve(command *cobra.Command) {
 	os.Exit(cli.Run(command))
 }
 
-func endWithInput() {
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(1)
-}
-
 func main() {
 	if len(os.Args) < 2 || programs[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "the first argument has to be the name of a program of Kubernetes, or etcd")
@@ -47,7 +42,7 @@ func main() {
 	}
 	os.Args = os.Args[1:]
 	if os.Args[0] != "kubectl" {
-		go endWithInput()
+		go input.End()
 	}
 	programs[os.Args[0]]()
 }

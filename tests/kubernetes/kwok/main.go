@@ -1,12 +1,13 @@
-// kwok plays the kubelets of nodes that are not there. It ends when its standard input does, so that nothing is left
-// behind by a test that dies. It is a program of its own: it and Kubernetes both define the option --version.
+// kwok plays the kubelets of nodes that are not there. It is a program of its own: it and Kubernetes both define the
+// option --version.
 package main
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
+
+	"fairhold/tests/kubernetes/input"
 
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/kwok/pkg/config"
@@ -28,13 +29,8 @@ func run(ctx context.Context) error {
 	return command.ExecuteContext(ctx)
 }
 
-func endWithInput() {
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(1)
-}
-
 func main() {
-	go endWithInput()
+	go input.End()
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
