@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import secrets
 import socket
@@ -13,12 +14,11 @@ import ssl
 import subprocess
 import sys
 import time
-import urllib.request
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tests.kubernetes.nodes import RESOURCES, manifest
+from tests.kubernetes.nodes import RESOURCES, fake_node
 from tests.kubernetes.process import Process
 from tests.kubernetes.programs import build, program
 
@@ -120,7 +120,10 @@ class ControlPlane:
         names = [f"{prefix}-{number}" for number in range(nodes)]
         if not self.processes["kwok"].runs:
             self.start("kwok")
-        self.kubectl("create", "--filename", "-", stdin=manifest(names, resources, labels or {}))
+        with closing(self._connect()) as connection:  # kubectl takes thrice as long
+            for name in names:
+                status, said = self._ask(connection, "POST", "/api/v1/nodes", fake_node(name, resources, labels or {}))
+                assert status == http.HTTPStatus.CREATED, said
         self.until(lambda: self.ready_nodes().issuperset(names))
         return names
 
@@ -133,12 +136,8 @@ class ControlPlane:
 
     def is_ready(self) -> bool:
         """Whether the API server is."""
-        request = urllib.request.Request(f"{self.url}/readyz")
-        request.add_header("Authorization", f"Bearer {self.token(ADMINISTRATOR)}")
-        with suppress(OSError):
-            trust = ssl.create_default_context(cafile=self.ca)
-            with urllib.request.urlopen(request, context=trust, timeout=5) as answer:
-                return bool(answer.read() == b"ok")
+        with suppress(OSError, http.client.HTTPException), closing(self._connect()) as connection:
+            return self._ask(connection, "GET", "/readyz") == (http.HTTPStatus.OK, "ok")
         return False
 
     def until(self, what: Callable[[], object], patience: float = PATIENCE) -> None:
@@ -166,6 +165,19 @@ class ControlPlane:
         with suppress(KubectlError):
             return bool(self.kubectl("get", "serviceaccount", "default", "--namespace", "default"))
         return False
+
+    def _connect(self) -> http.client.HTTPSConnection:
+        trust = ssl.create_default_context(cafile=self.ca)
+        return http.client.HTTPSConnection(self.url.removeprefix("https://"), context=trust, timeout=PATIENCE)
+
+    def _ask(
+        self, connection: http.client.HTTPSConnection, method: str, path: str, body: object = None
+    ) -> tuple[int, str]:
+        """What the API server answers the administrator."""
+        headers = {"Authorization": f"Bearer {self.token(ADMINISTRATOR)}", "Content-Type": "application/json"}
+        connection.request(method, path, json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
 
     def _row(self, user: str) -> str:
         """A user's line of the API server's tokens."""
