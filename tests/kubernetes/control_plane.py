@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from tests.kubernetes.nodes import RESOURCES, fake_node
-from tests.kubernetes.process import Process
+from tests.kubernetes.process import Process, surroundings
 from tests.kubernetes.programs import build, program
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ class ControlPlane:
 
     def kubectl(self, *words: str, user: str = ADMINISTRATOR, stdin: str | None = None) -> str:
         """What kubectl answers this user."""
-        command = [str(program("cluster")), "kubectl", "--kubeconfig", str(self.kubeconfig(user))]
-        command += ["--cache-dir", str(self.folder / "cache" / user), *words]
-        done = subprocess.run(command, input=stdin or "", capture_output=True, text=True, check=False)
+        command = [str(program("cluster")), "kubectl", "--kubeconfig", str(self.kubeconfig(user)), *words]
+        environment = surroundings(self.folder)
+        done = subprocess.run(command, input=stdin or "", env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise KubectlError(done.stderr.strip())
         return done.stdout

@@ -15,6 +15,11 @@ LINES = 20
 """Of a log, in a message."""
 
 
+def surroundings(folder: Path) -> dict[str, str]:
+    """Variables for a program that keeps its hands off the user's own settings and caches."""
+    return os.environ | {"HOME": str(folder), "KUBECONFIG": "", "KUBERC": "off"}
+
+
 class DiedError(Exception):
     """A program ended that should run; the message has the end of its log."""
 
@@ -33,7 +38,7 @@ class Process:
             self._running = subprocess.Popen(
                 self.command,
                 cwd=self.folder,
-                env=os.environ | {"HOME": str(self.folder)},
+                env=surroundings(self.folder),
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
