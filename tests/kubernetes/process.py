@@ -45,12 +45,12 @@ class Process:
                 start_new_session=True,
             )
 
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        """End the process and what it started; nothing where it does not run."""
+    def kill(self) -> None:
+        """End the process and what it started at once; nothing where it does not run."""
         if self._running is None:
             return
         with suppress(ProcessLookupError):
-            os.killpg(self._running.pid, number)
+            os.killpg(self._running.pid, signal.SIGKILL)
         self._running.communicate()
         self._running = None
 
