@@ -6,7 +6,7 @@ TEST_JOBS ?= 4
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test check bench storm clean
+.PHONY: run setup test check bench storm kubernetes-cluster clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -41,6 +41,10 @@ bench: setup
 ## The long form of the random tests.
 storm: setup
 	HYPOTHESIS_PROFILE=storm $(BIN)/python -m pytest -n $(TEST_JOBS)
+
+## The programs of a Kubernetes cluster, for tests/kubernetes: needs Go, 10 minutes and 4 GB once.
+kubernetes-cluster: setup
+	$(BIN)/python -m tests.kubernetes.control_plane build
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

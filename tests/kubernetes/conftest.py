@@ -1,0 +1,39 @@
+"""A cluster for all tests of a process, and a namespace for each."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.kubernetes.control_plane import ControlPlane
+from tests.kubernetes.programs import unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> type[ControlPlane]:
+    """The class, where a cluster can be started; `FAIRHOLD_KUBERNETES=required` makes a failure of a skip."""
+    if reason := unavailable():
+        (pytest.fail if os.environ.get("FAIRHOLD_KUBERNETES") == "required" else pytest.skip)(reason)
+    return ControlPlane
+
+
+@pytest.fixture(scope="session")
+def cluster(control_plane: type[ControlPlane], tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster whose programs no test kills; each process of the tests that asks for one has its own."""
+    with control_plane(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@pytest.fixture
+def namespace(cluster: ControlPlane) -> Iterator[str]:
+    """A namespace of the test's own."""
+    name = f"test-{secrets.token_hex(4)}"
+    cluster.kubectl("create", "namespace", name)
+    yield name
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
