@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.runtime.live.governed import open_governed
 from fairhold.runtime.live.opening import open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
@@ -99,7 +100,7 @@ def _serve(
         the_token(settings.directory)
         taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
 
-    opened = open_live(live, listen)
+    opened = open_governed(live, listen) if live.cluster else open_live(live, listen)
     how = ""
     try:
         how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0]))

@@ -90,8 +90,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     """What the options say, for both halves of the service. Raises UsageError."""
     from fairhold.cli.live.limits import the_limits  # noqa: PLC0415
     from fairhold.engines.agents.settings import AgentSettings  # noqa: PLC0415
-    from fairhold.runtime.live.governed import ClusterSettings  # noqa: PLC0415
-    from fairhold.runtime.live.opening import LiveSettings  # noqa: PLC0415
+    from fairhold.runtime.live.opening import ClusterSettings, LiveSettings  # noqa: PLC0415
     from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
     from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from fairhold.errors import Fault, InputError
-from fairhold.planio.document import parse_document, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,7 +70,10 @@ def _in_cluster() -> Access:
 
 
 def _of_file(path: Path, context: str) -> Access:
-    document = parse_document(read_text(path), str(path)).value
+    try:
+        document = yaml.safe_load(path.read_bytes())
+    except (OSError, yaml.YAMLError) as error:
+        raise _wrong(f"it cannot be read: {error}", "name another file with --kubeconfig", path) from None
     if not isinstance(document, dict):
         raise _wrong("this is not a kubeconfig", "name another file with --kubeconfig", path)
     chosen = context or str(document.get("current-context") or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -49,6 +50,8 @@ class Api:
 
     def __init__(self, access: Access) -> None:
         self.access = access
+        for name in ("httpx", "httpcore"):  # a line for each request tells nothing
+            logging.getLogger(name).setLevel(logging.WARNING)
         limits = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30.0)
         self._client = httpx.Client(
             base_url=access.url,

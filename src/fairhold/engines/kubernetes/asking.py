@@ -121,7 +121,7 @@ class Asking:
         terms = terms_of(self.plan, pod, consumer, siting)
         made_by = pod.owner.name if pod.owner else pod.name
         labels = {"namespace": pod.namespace, "pod": pod.name, "uid": pod.uid}
-        if pod.owner is not None:
-            labels |= {"owner": pod.owner.uid, "index": pod.index}
+        if pod.family is not None:
+            labels |= dict(zip(("owner", "index"), pod.family, strict=True))
         spec = Spec(consumer, (f"{pod.namespace}/{made_by}",), user=pod.namespace, name=pod.name, labels=labels)
         return Appeared((pod.uid,), pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running)

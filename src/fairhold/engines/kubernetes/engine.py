@@ -28,7 +28,7 @@ WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND = 404
+_NOT_FOUND, _CONFLICT = 404, 409
 
 
 class Kubernetes:
@@ -190,7 +190,9 @@ class Kubernetes:
             if document.get("kind") == "Pod" and write.method != "DELETE":
                 return pod_of(document), True
         except ApiError as error:
-            _LOG.info("could not %s %s: %s", write.what, write.path, error)
+            is_done = error.status == _CONFLICT  # decided anew on what is there now
+            if not is_done:
+                _LOG.info("could not %s %s: %s", write.what, write.path, error)
         while not self._is_closing.is_set():
             try:
                 return pod_of(self._api.request("GET", write.path)), is_done

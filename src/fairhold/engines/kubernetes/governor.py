@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 AWAITED = "its controller makes its pod anew"
 """Reason of the hold of a job whose pod was stopped, until another takes its place."""
-PATIENCE = 60 * SECOND
-"""How long a job waits for a pod that takes the place of one that was stopped."""
+PATIENCE = 660 * SECOND
+"""How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
 _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
 
 
@@ -81,7 +81,7 @@ class Governor:
         """A namespace is there, or has changed; True: its pods are governed now, or are not any more."""
         before = self.asking.namespaces.get(namespace.name)
         self.asking.namespaces[namespace.name] = namespace
-        for work in self.works.values() if before not in {None, namespace} else ():
+        for work in self.works.values() if before not in (None, namespace) else ():
             if work.pod.namespace == namespace.name and not work.job and not work.is_told:
                 self.asking.add(work)
         return (before is not None or not self._is_first) and namespace.is_governed != (
@@ -141,7 +141,7 @@ class Governor:
         pod = work.pod
         if pod.end is not None and not pod.is_kept:
             work.is_told = work.is_recorded = True
-        elif pod.is_gated and not pod.is_deleting and (vacancy := self._vacancies.fill(pod.family)):
+        elif pod.is_gated and pod.family and not pod.is_deleting and (vacancy := self._vacancies.fill(pod.family)):
             work.job = vacancy.job
             self._of_job[work.job] = pod.uid
             self.asking.replaced.append(Replaced(work.job, {"pod": pod.name, "uid": pod.uid}))
@@ -165,7 +165,7 @@ class Governor:
         elif pod.is_running and not work.is_running:
             work.is_running = True
             self._news.append(TaskRunning(work.attempt))
-        elif pod.is_deleting and work.is_leaving and pod.owner is not None:
+        elif pod.family and work.is_leaving and (pod.is_deleting or pod.is_released):
             self._vacancies.open(pod.family, work.job)
 
     def _end(self, work: Work, end: Exit) -> None:
@@ -180,21 +180,23 @@ class Governor:
         elif pod.is_deleting and end.reason != "finished":
             end = end._replace(reason="cancel")
         waits = OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
-        if waits and pod.owner is not None:
-            self._await(work)
+        work.is_replaced = waits and pod.family is not None
+        if waits and pod.family is not None:
+            self._await(work, pod.family)
         elif waits or end.reason == "cancel":
             self._news.append(JobCancelled(work.job))
             self._vacancies.drop(work.job)
         self._tell_end(work, end)
 
-    def _await(self, work: Work) -> None:
+    def _await(self, work: Work, family: Family) -> None:
         """A job waits for another pod, if that is not there already."""
-        if self._of_job.get(work.job) == work.pod.uid:
-            self._vacancies.open(work.pod.family, work.job)
-            until = self.now() + PATIENCE
-            if self._vacancies.await_until(work.pod.family, work.job, until):
-                self._news.append(JobHeld(work.job, AWAITED))
-                heapq.heappush(self._timers, (until, ""))
+        if self._of_job.get(work.job) != work.pod.uid:
+            return
+        until = self.now() + PATIENCE
+        self._vacancies.open(family, work.job)
+        self._vacancies.await_until(family, work.job, until)
+        self._news.append(JobHeld(work.job, AWAITED))
+        heapq.heappush(self._timers, (until, ""))
 
     def _tell_end(self, work: Work, end: Exit) -> None:
         work.is_told = True

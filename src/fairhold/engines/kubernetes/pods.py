@@ -94,9 +94,22 @@ class Pod:
         return names.FINALIZER in self.finalizers
 
     @property
-    def family(self) -> tuple[str, str]:
-        """What a pod that takes its place has in common with it: its controller and its index."""
-        return (self.owner.uid if self.owner else self.uid, self.index)
+    def family(self) -> tuple[str, str] | None:
+        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one."""
+        if self.owner is not None:
+            return self.owner.uid, self.index
+        uid, slash, index = self.annotations.get(names.OWNER, "").partition("/")
+        return (uid, index) if slash else None
+
+    @property
+    def is_of_job(self) -> bool:
+        """Whether a Job counts its end."""
+        return self.owner is not None and self.owner.kind == "Job" and names.JOB_SELECTORS[0] in self.labels
+
+    @property
+    def is_released(self) -> bool:
+        """Whether its Job was made to let it go."""
+        return names.OWNER in self.annotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,7 @@ def _shared(value: Shared) -> Shared:
     return value
 
 
-_OURS = (names.CONSUMER, names.NOTICE, names.RECREATE, names.GANG, names.GANG_SIZE)
+_OURS = (names.CONSUMER, names.NOTICE, names.RECREATE, names.GANG, names.GANG_SIZE, names.OWNER)
 
 
 def pod_of(document: Mapping[str, Any]) -> Pod:

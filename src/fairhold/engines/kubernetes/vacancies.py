@@ -37,13 +37,11 @@ class Vacancies:
         if self._find(family, job) is None:
             self._of.setdefault(family, deque()).append(Vacancy(job))
 
-    def await_until(self, family: Family, job: str, until: int) -> bool:
-        """The pod of a job is gone; False: another has taken its place already."""
+    def await_until(self, family: Family, job: str, until: int) -> None:
+        """The pod of a job is gone, and no other has taken its place yet: it is awaited until an instant."""
         vacancy = self._find(family, job)
-        if vacancy is None:
-            return False
-        vacancy.until, vacancy.is_held = until, True
-        return True
+        if vacancy is not None:
+            vacancy.until, vacancy.is_held = until, True
 
     def fill(self, family: Family) -> Vacancy | None:
         """The job whose pod a new pod of a family is from now on; None where no job waits for one."""

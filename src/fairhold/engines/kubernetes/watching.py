@@ -58,6 +58,7 @@ class Watcher:
     def list(self) -> None:
         """Tell all there are. Raises ApiError."""
         documents, self._version = self._api.list(self.path, **self._query)
+        documents.sort(key=lambda each: each["metadata"]["creationTimestamp"])  # who was first is served first
         for document in documents:
             self._follower.seen(self.kind, document)
         self._follower.listed(self.kind, documents)

@@ -30,11 +30,23 @@ class Work:
     is_running  : that it runs was told
     is_told  : its end was told to the service; is_recorded: the service has written it down
     is_busy  : a request about it is on its way; retry_at: instant before which none is made, after `tries` that failed
+    is_replaced : another pod takes its place
     fault    : why it has no job
     """
 
     __slots__ = (
-        *("attempt", "deadline", "fault", "host", "is_busy", "is_recorded", "is_running", "is_told", "is_unwanted"),
+        *(
+            "attempt",
+            "deadline",
+            "fault",
+            "host",
+            "is_busy",
+            "is_recorded",
+            "is_replaced",
+            "is_running",
+            "is_told",
+            "is_unwanted",
+        ),
         *("job", "notice", "pod", "retry_at", "stopping", "tries"),
     )
 
@@ -43,6 +55,7 @@ class Work:
         self.job = self.host = self.notice = self.stopping = ""
         self.attempt = self.deadline = self.retry_at = self.tries = 0
         self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
+        self.is_replaced = False
         self.fault: Fault | None = None
 
     @property
@@ -68,7 +81,7 @@ class Work:
         """
         pod = self.pod
         if self.is_recorded:
-            return writes.finish(pod) if pod.is_kept else None
+            return self._to_end()
         if self.is_unwanted:
             return None if pod.is_deleting else writes.delete(pod, pod.grace)
         if not self.attempt or self.is_told or (pod.is_gated and (self.stopping or pod.is_deleting)):
@@ -79,6 +92,12 @@ class Work:
             return writes.keep(pod, self.attempt)
         return None if pod.is_deleting else self._to_leave(now)
 
+    def _to_end(self) -> Write | None:
+        """What is to be written of a pod whose end is recorded, so that its object may go."""
+        if self.is_replaced and self.pod.is_of_job:
+            return writes.release(self.pod)
+        return writes.finish(self.pod) if self.pod.is_kept else None
+
     def _to_leave(self, now: int) -> Write | None:
         """What is to be written so that a pod that was let go knows of its notice, and ends when it has to."""
         pod = self.pod
@@ -88,7 +107,10 @@ class Work:
         if self.notice != pod.notice and not self.stopping:
             return writes.notice(pod, self.notice)
         at = self.stop_at()
-        return writes.delete(pod, self._grace(now)) if at and at <= now else None
+        if not at or at > now:
+            return None
+        is_coming_back = self.stopping in {"", "reclaim", "requeue"}
+        return writes.release(pod) if pod.is_of_job and is_coming_back else writes.delete(pod, self._grace(now))
 
     def _grace(self, now: int) -> int:
         """Seconds until the containers are killed: what is left of the notice, at most the pod's own grace."""

@@ -72,6 +72,13 @@ def disrupt(pod: Pod, message: str, *, is_disrupted: bool) -> Write:
     return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
 
 
+def release(pod: Pod) -> Write:
+    """Make a Job let a pod go that is to be stopped: it makes another at once, and counts no failure."""
+    uid, index = pod.family or ("", "")
+    meta = {"labels": dict.fromkeys(names.JOB_SELECTORS), "annotations": {names.OWNER: f"{uid}/{index}"}}
+    return _patch(pod, "release", {"metadata": meta})
+
+
 def delete(pod: Pod, seconds: int) -> Write:
     """Stop a pod: its containers are told to end, and killed after so many seconds."""
     body = {

@@ -66,7 +66,7 @@ class Agents(Protocol):
         """Carry out instructions; nothing waits for an agent."""
         ...
 
-    def events(self) -> Iterable[Event]:
+    def events(self) -> Iterable[Any]:
         """What has happened since the last call; never waits."""
         ...
 

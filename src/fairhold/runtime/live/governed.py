@@ -1,4 +1,4 @@
-"""A live service that governs a Kubernetes cluster: the same store, core and desk, with a governor in the place of agents."""
+"""A live service that governs a Kubernetes cluster: store, core and desk as ever, a governor in the place of agents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import socket
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.access import find_access
 from fairhold.engines.kubernetes.api import Api, ApiError
@@ -17,6 +17,7 @@ from fairhold.runtime.clock import WallClock
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
+from fairhold.runtime.live.opening import Rising, author
 from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping
@@ -24,35 +25,20 @@ from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from fairhold.ports import Store
-    from fairhold.runtime.live.opening import LiveSettings, Rising
+    from fairhold.runtime.live.opening import ClusterSettings, LiveSettings
 
 OLDEST, NEWEST = 30, 37
 """Minor versions of Kubernetes that are supported: admission policies and gates have to be there."""
 _LOG = logging.getLogger("fairhold")
 
 
-class ClusterSettings(NamedTuple):
-    """Which cluster is governed; kubeconfig: None = the one that is found."""
-
-    kubeconfig: Path | None = None
-    context: str = ""
-
-
 class GovernedLive:
     """A service that governs a cluster, without its HTTP side."""
 
-    def __init__(
-        self,
-        settings: LiveSettings,
-        cluster: ClusterSettings,
-        rising: type[Rising],
-        author: str,
-        listen: Callable[[], object],
-    ) -> None:
-        """Open everything; see `open_live`. Raises InputError where the cluster cannot be reached, or not with these rights."""
+    def __init__(self, settings: LiveSettings, cluster: ClusterSettings, listen: Callable[[], object]) -> None:
+        """Open everything; see `open_governed`."""
         self.settings = settings
         directory = settings.directory
         make_state_directory(directory)
@@ -66,7 +52,7 @@ class GovernedLive:
             self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
             opened.callback(self.store.close)
             listen()
-            now = rising(self.store.last_at)
+            now = Rising(self.store.last_at)
             self.core = Core(
                 self.store,
                 now,
@@ -75,7 +61,7 @@ class GovernedLive:
                 cycle_max_interval=settings.cycle_max_interval,
             )
             with refusing_damage(self.store):
-                self.core.open(text, name, author)
+                self.core.open(text, name, author())
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             wakes: list[Callable[[], None]] = []
             with _told_of_the_cluster(api):
@@ -95,6 +81,16 @@ class GovernedLive:
         self.desk.stop()
         self.engine.close()
         self.store.close()
+
+
+def open_governed(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> GovernedLive:
+    """Open a service that governs a cluster; listen as in `open_live`.
+
+    Raises InputError where the plan, the store or the directory are at fault, or the cluster is not to be had: it does
+    not answer, does not give the rights that are needed, or is too old.
+    """
+    assert settings.cluster is not None
+    return GovernedLive(settings, settings.cluster, listen)
 
 
 def _live_of(desk: Desk, jobs: list[str]) -> set[str]:

@@ -42,11 +42,21 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
-    from fairhold.runtime.live.governed import ClusterSettings, GovernedLive
 
 MANY_ROWS = 500
 """From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
 _LOG = logging.getLogger("fairhold")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """Which Kubernetes cluster is governed.
+
+    kubeconfig : None = the one that is found; context : empty = its current one
+    """
+
+    kubeconfig: Path | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,15 +268,11 @@ def author() -> str:
         return str(os.getuid())
 
 
-def open_live(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> Live | GovernedLive:
+def open_live(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> Live:
     """Open a service.
 
     listen : called when the store is this service's alone, and before a plan is put in force: where it raises, nothing
              has changed
     Raises InputError where the plan, the store or the directory are at fault, and what `listen` raises.
     """
-    if settings.cluster is None:
-        return Live(settings, listen)
-    from fairhold.runtime.live.governed import GovernedLive  # noqa: PLC0415 - an extra is needed
-
-    return GovernedLive(settings, settings.cluster, Rising, author(), listen)
+    return Live(settings, listen)
