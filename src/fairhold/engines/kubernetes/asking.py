@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from fairhold.engines.kubernetes.fleet import Fleet
     from fairhold.engines.kubernetes.pods import Pod
-    from fairhold.engines.kubernetes.reports import Replaced
     from fairhold.engines.kubernetes.work import Work
     from fairhold.model.plan import Plan
 
@@ -37,15 +36,11 @@ class Namespace:
 
 
 class Asking:
-    """Pods without a job.
-
-    replaced : pods that have taken the place of others, to be told
-    """
+    """Pods without a job."""
 
     def __init__(self, plan: Plan, fleet: Fleet) -> None:
         self.plan, self.fleet = plan, fleet
         self.namespaces: dict[str, Namespace] = {}
-        self.replaced: list[Replaced] = []
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
 
@@ -85,11 +80,6 @@ class Asking:
         """A pod cannot be accepted now."""
         if (work := self._new.pop(uid, None)) is not None:
             self._refused[uid] = work
-
-    def take_replaced(self) -> Iterator[Replaced]:
-        """Pods that have taken the place of others since the last call."""
-        replaced, self.replaced = self.replaced, []
-        yield from replaced
 
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""

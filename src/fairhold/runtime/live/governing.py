@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from fairhold.engines.kubernetes.governor import AWAITED
 from fairhold.engines.kubernetes.reports import AllSeen, Appeared, NodesChanged, Replaced
+from fairhold.engines.kubernetes.works import AWAITED
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.events import JobCancelled, JobChanged, TaskAdopted
 from fairhold.runtime.live import in_force
@@ -78,6 +78,9 @@ class Governing:
     def _find(self, core: Core, asked: Appeared, job: JobRecord) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
         uid, attempts = asked.work[0], job.attempts
+        if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its job
+            self.governor.unwanted(uid)
+            return
         if not attempts and asked.host:
             try:
                 core.feed(TaskAdopted(job.name, asked.host, asked.is_running))
@@ -90,9 +93,6 @@ class Governing:
             self.governor.accepted(uid, job.name)
             return
         number = asked.attempt if asked.attempt in attempts else next(iter(attempts))
-        if asked.attempt not in {0, number}:  # from before another attempt of its job
-            self.governor.unwanted(uid)
-            return
         self.governor.accepted(uid, job.name, number, core.cluster.attempts[number].places[0][0])
 
     def _replace(self, core: Core, report: Replaced) -> None:

@@ -1,0 +1,228 @@
+"""All governed pods: what was ordered for each, what became of it, and what is to be written and told."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from typing import TYPE_CHECKING
+
+from fairhold.engines.kubernetes.vacancies import Vacancies
+from fairhold.orchestrator.ending import OUTCOMES
+from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskEnded, TaskRunning
+from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
+from fairhold.units import SECOND, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.engines.kubernetes.vacancies import Family
+    from fairhold.engines.kubernetes.work import Work
+    from fairhold.engines.kubernetes.writes import Write
+    from fairhold.orchestrator.events import Event
+    from fairhold.orchestrator.outbox import Order
+
+AWAITED = "its controller makes its pod anew"
+"""Reason of the hold of a job whose pod was stopped, until another takes its place."""
+PATIENCE = 660 * SECOND
+"""How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
+_AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
+
+
+class Works:
+    """Governed pods by uid.
+
+    of_job    : job → uid of its pod; vacancies: jobs that wait for another pod
+    news      : what the service is to be told
+    now       : the service's clock
+    """
+
+    def __init__(self, now: Callable[[], int]) -> None:
+        self.now = now
+        self.of: dict[str, Work] = {}
+        self.of_job: dict[str, str] = {}
+        self.vacancies = Vacancies()
+        self.news: list[Event] = []
+        self.touched: dict[str, None] = {}
+        self._of_attempt: dict[int, str] = {}
+        self._ended: dict[int, str] = {}
+        self._timers: list[tuple[int, str]] = []
+
+    def take_news(self) -> list[Event]:
+        """What the service is to be told; it counts as told."""
+        news, self.news = self.news, []
+        return news
+
+    # What becomes of a pod
+
+    def look(self, work: Work) -> None:
+        """Tell what is new of a pod that was let go, and see later whether something is to be written."""
+        pod = work.pod
+        self.touched[pod.uid] = None
+        if work.is_told or not work.attempt:
+            return
+        if pod.end is not None:
+            self._end(work, pod.end)
+        elif pod.is_running and not work.is_running:
+            work.is_running = True
+            self.news.append(TaskRunning(work.attempt))
+        elif pod.family and work.is_leaving and (pod.is_deleting or pod.is_released):
+            self.vacancies.open(pod.family, work.job)
+
+    def lose(self, uid: str) -> Work | None:
+        """The object of a pod is gone; returns what was known of it."""
+        work = self.of.pop(uid, None)
+        if work is None:
+            return None
+        if work.job and not work.is_told:
+            self.news.append(JobCancelled(work.job))
+            self.vacancies.drop(work.job)
+            if work.attempt:
+                self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
+        self._ended.pop(work.attempt, None)
+        if self.of_job.get(work.job) == uid:
+            del self.of_job[work.job]
+        return work
+
+    def grant(self, work: Work, attempt: int, host: str) -> None:
+        """A pod has an attempt on a host."""
+        work.attempt, work.host = attempt, host
+        self._of_attempt[attempt] = work.pod.uid
+        self.touched[work.pod.uid] = None
+
+    def awaits(self, job: str, family: Family) -> None:
+        """A job waits for a pod that takes the place of one that is gone."""
+        until = self.now() + PATIENCE
+        self.vacancies.open(family, job)
+        self.vacancies.await_until(family, job, until)
+        heapq.heappush(self._timers, (until, ""))
+
+    def lose_host(self, name: str) -> None:
+        """Nothing of a node runs any more, as an operator says."""
+        for work in self.of.values():
+            if work.host == name and work.attempt and not work.is_told and not work.pod.is_gated:
+                self._end(work, Exit("host_lost", detail="its node is out of service"))
+
+    def _end(self, work: Work, end: Exit) -> None:
+        """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
+        pod = work.pod
+        end = end._replace(reason=_reason(work, end.reason))
+        waits = OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
+        work.is_replaced = waits and pod.family is not None
+        if waits and pod.family is not None:
+            if self.of_job.get(work.job) == pod.uid:  # else another has taken its place already
+                self.awaits(work.job, pod.family)
+                self.news.append(JobHeld(work.job, AWAITED))
+        elif waits or end.reason == "cancel":
+            self.news.append(JobCancelled(work.job))
+            self.vacancies.drop(work.job)
+        self._tell_end(work, end)
+
+    def _tell_end(self, work: Work, end: Exit) -> None:
+        work.is_told = True
+        self._of_attempt.pop(work.attempt, None)
+        self._ended[work.attempt] = work.pod.uid
+        self.news.append(TaskEnded(work.attempt, OUTCOMES.get(end.reason, Outcome.FAILED), end))
+
+    # What the service orders
+
+    def execute(self, order: Order) -> None:
+        """Carry out an order of the service; what cannot be done any more is told as an end."""
+        if isinstance(order, Start):
+            self._start(order)
+            return
+        if isinstance(order, Forget):
+            self._forget(order.attempt)
+            return
+        work = self.of.get(self._of_attempt.get(order.attempt, ""))
+        if work is None:
+            if isinstance(order, Stop):
+                self.news.append(TaskEnded(order.attempt, Outcome.STOPPED, Exit(order.reason, detail="it has no pod")))
+            return
+        if isinstance(order, Notify):
+            work.notice, work.deadline = _notice_text(order), order.deadline
+        elif isinstance(order, Withdraw):
+            work.notice, work.deadline = "", 0
+        else:
+            self._stop(work, order.reason)
+        self.touched[work.pod.uid] = None
+
+    def _start(self, order: Start) -> None:
+        work = self.of.get(self.of_job.get(order.job, ""))
+        if work is None or work.is_told or work.pod.is_deleting:
+            end = Exit("cancel", detail="its pod was deleted before it was let go")
+            self.news += [JobCancelled(order.job), TaskEnded(order.attempt, Outcome.STOPPED, end)]
+        else:
+            self.grant(work, order.attempt, order.host)
+
+    def _stop(self, work: Work, reason: str) -> None:
+        """Stop a pod; one that was not let go yet ends at once."""
+        work.stopping = reason
+        if not work.pod.is_gated or work.is_busy:
+            return
+        attempt, work.attempt = work.attempt, 0
+        work.stopping, work.notice, work.deadline = "", "", 0
+        del self._of_attempt[attempt]
+        end = Exit(reason, detail="it was stopped before it was let go")
+        self.news.append(TaskEnded(attempt, Outcome.STOPPED, end))
+
+    def _forget(self, attempt: int) -> None:
+        """The end of an attempt is recorded: its pod may go."""
+        work = self.of.get(self._ended.pop(attempt, ""))
+        if work is not None:
+            work.is_recorded = True
+            self.touched[work.pod.uid] = None
+
+    # What is written
+
+    def writes(self, host_name: Callable[[str], str]) -> list[Write]:
+        """Requests to make now; host_name: value of the label by which pods are pinned to a node."""
+        now, found = self.now(), []
+        self.ring(now)
+        touched, self.touched = self.touched, {}
+        for uid in touched:
+            work = self.of.get(uid)
+            if work is None or work.is_busy:
+                continue
+            write = work.next_write(now, host_name(work.host)) if work.retry_at <= now else None
+            if write is not None:
+                work.is_busy = True
+                found.append(write)
+            elif (due := work.due()) > now:
+                heapq.heappush(self._timers, (due, uid))
+        return found
+
+    def ring(self, now: int) -> None:
+        """Look again at the pods whose time has come."""
+        while self._timers and self._timers[0][0] <= now:
+            self.touched[heapq.heappop(self._timers)[1]] = None
+
+    def answered(self, work: Work, *, is_done: bool) -> None:
+        """A request about a pod was answered."""
+        work.is_busy = False
+        work.count_try(self.now(), is_done=is_done)
+        self.touched[work.pod.uid] = None
+        if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
+            self._stop(work, work.stopping)
+
+    def due(self) -> int:
+        """Instant at which there is something to do that nothing seen tells of; 0 = never."""
+        return self._timers[0][0] if self._timers else 0
+
+
+def _reason(work: Work, reason: str) -> str:
+    """Why a pod has ended: what stopped it comes before how it took that."""
+    if work.stopping:
+        return work.stopping
+    if reason in {"finished", "yielded"} or not work.pod.is_deleting:
+        return reason
+    if work.notice:
+        return "reclaim"
+    return "host_lost" if work.pod.is_disrupted else "cancel"
+
+
+def _notice_text(order: Notify) -> str:
+    """What a pod is told: by when it has to go, why, and for whom."""
+    said = {"deadline": format_instant(order.deadline), "reason": order.reason}
+    if order.taker:
+        said["taker"] = order.taker
+    return json.dumps(said)
