@@ -203,11 +203,11 @@ class Governor:
             yield JobCancelled(job)
 
     def _report_of(self, name: str) -> MachineReported:
-        """What a node holds: all that was let go to it and is not over."""
+        """What a node holds: all that was let go to it and whose end is not recorded."""
         held = tuple(
-            Held(work.attempt, work.pod.is_running, None)
+            Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
             for work in self.works.of.values()
-            if work.attempt and not work.is_told and not work.pod.is_gated and work.host == name
+            if work.attempt and work.host == name and not work.is_recorded and not work.pod.is_gated
         )
         return MachineReported(name, self.fleet.nodes[name].boot, 0, held, self.spool, self.fleet.labels(name))
 

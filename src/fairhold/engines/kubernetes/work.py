@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
+    from fairhold.orchestrator.events import Exit
 
 
 RETRY = 250_000
@@ -28,7 +29,7 @@ class Work:
     stopping : why it is to be stopped, empty = it is not
     is_unwanted : its job is over, and it is not
     is_running  : that it runs was told
-    is_told  : its end was told to the service; is_recorded: the service has written it down
+    is_told  : its end was told to the service; end: that; is_recorded: the service has written it down
     is_busy  : a request about it is on its way; retry_at: instant before which none is made, after `tries` that failed
     is_replaced : another pod takes its place
     fault    : why it has no job
@@ -56,6 +57,7 @@ class Work:
         self.attempt = self.deadline = self.retry_at = self.tries = 0
         self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
         self.is_replaced = False
+        self.end: Exit | None = None
         self.fault: Fault | None = None
 
     @property

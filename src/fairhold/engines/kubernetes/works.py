@@ -118,7 +118,7 @@ class Works:
         self._tell_end(work, end)
 
     def _tell_end(self, work: Work, end: Exit) -> None:
-        work.is_told = True
+        work.is_told, work.end = True, end
         self._of_attempt.pop(work.attempt, None)
         self._ended[work.attempt] = work.pod.uid
         self.news.append(TaskEnded(work.attempt, OUTCOMES.get(end.reason, Outcome.FAILED), end))

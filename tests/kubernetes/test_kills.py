@@ -1,0 +1,102 @@
+"""Whatever is killed, nothing is lost and nothing runs twice: the service, the API server, its store."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import ExitStack, suppress
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.api import ApiError
+from tests.kubernetes.estate import Estate, state_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.kubernetes.control_plane import ControlPlane
+
+KILLS = int(os.environ.get("FAIRHOLD_KILLS", "6"))
+"""`make kubernetes-storm` kills 130 times."""
+
+
+class Watched(Estate):
+    """An estate that is looked at all the time."""
+
+    def look(self) -> None:
+        """No node has more than it can hold, and no index of a Job runs twice."""
+        with suppress(ApiError):
+            assert all(gpus <= 4 for gpus in self.used().values())
+            running: Counter[tuple[str, str]] = Counter()
+            for pod in (*self.pods(self.risk), *self.pods(self.trading)):
+                notes = pod["metadata"].get("annotations") or {}
+                if state_of(pod) in {"running", "ending"} and names.INDEX in notes:
+                    job = pod["metadata"].get("labels", {}).get("job", pod["metadata"]["name"].rpartition("-")[0])
+                    running[job.rpartition("-")[0], notes[names.INDEX]] += 1
+            assert all(times == 1 for times in running.values()), running
+
+    def submit(self, random: Random, number: int) -> int:
+        """A Job of some pods in one of the namespaces; how many pods."""
+        count = random.randrange(2, 7)
+        namespace = random.choice((self.risk, self.trading))
+        spec = {"completionMode": "Indexed", "backoffLimit": 0}
+        runs_for = round(random.uniform(0.5, 3), 1)
+        self.job(namespace, f"job{number}", count, spec=spec, runs_for=runs_for, term_after=random.choice((0, 0.5)))
+        return count
+
+    def all_done(self) -> bool:
+        """Whether every Job has succeeded; one that has failed is an error."""
+        found = []
+        for namespace in (self.risk, self.trading):
+            for job in self.api.list(f"/apis/batch/v1/namespaces/{namespace}/jobs")[0]:
+                assert not job["status"].get("failed"), (job["metadata"]["name"], job["status"])
+                found.append(job["status"].get("succeeded", 0) == job["spec"]["completions"])
+        return all(found)
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("FAIRHOLD_SEED", "1"))])
+def test_whatever_is_killed_all_work_is_done_once(control_plane: type[ControlPlane], tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    with ExitStack() as stack:
+        (folder := tmp_path / "cluster").mkdir()
+        cluster = stack.enter_context(control_plane(folder))
+        estate = Watched(cluster, tmp_path / "house", nodes=3)
+        stack.callback(estate.house.close)
+        estate.serve()
+        for number in range(KILLS):
+            for extra in range(3):
+                estate.submit(random, number * 3 + extra)
+            for _ in range(random.randrange(1, 6)):
+                estate.look()
+            killed = random.choice(("service", "service", "service", "kube-apiserver", "etcd"))
+            if killed == "service":
+                estate.house.kill()
+                estate.house.serve()
+            else:
+                cluster.kill(killed)
+                cluster.start(killed)
+                if killed == "etcd":
+                    cluster.until(cluster.is_ready)
+            estate.look()
+
+        def done() -> bool:
+            estate.look()
+            try:
+                return estate.all_done()
+            except ApiError:
+                return False
+
+        estate.until(done, 60.0 + 5 * KILLS)
+
+        def kept() -> list[str]:
+            pods = (*estate.pods(estate.risk), *estate.pods(estate.trading))
+            return [pod["metadata"]["name"] for pod in pods if names.FINALIZER in pod["metadata"].get("finalizers", ())]
+
+        with suppress(AssertionError):
+            estate.until(lambda: not kept())
+        import json; open("/tmp/w/play/kept.json","w").write(json.dumps([p for p in (*estate.pods(estate.risk), *estate.pods(estate.trading)) if p["metadata"]["name"] in kept()]))
+        assert kept() == []
+        estate.until(lambda: not estate.house.client.jobs())
