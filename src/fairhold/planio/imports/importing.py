@@ -1,0 +1,88 @@
+"""Texts of queue objects → the text of a plan, read back before anybody sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.errors import Fault, InputError
+from fairhold.planio.imports.kai import read_queues
+from fairhold.planio.imports.kai_plan import kai_draft
+from fairhold.planio.imports.objects import SYSTEMS, read_objects
+from fairhold.planio.imports.stream import read_parts
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.report import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from fairhold.planio.imports.draft import Draft
+    from fairhold.planio.imports.objects import KubernetesObject
+    from fairhold.planio.imports.stream import Part
+
+NAMES = tuple(system.name for system in SYSTEMS)
+
+
+class Imported(NamedTuple):
+    """What an import gives.
+
+    text     : of the plan, with the notes as comments
+    notes    : what is not carried over, or is in another way, by file and line
+    warnings : of the plan
+    """
+
+    text: str
+    notes: tuple[Fault, ...]
+    warnings: tuple[Fault, ...]
+
+
+def import_plan(name: str, texts: Iterable[tuple[Callable[[], str], str]], target: str) -> Imported:
+    """The plan of all objects of a system in some texts.
+
+    name   : of the system
+    texts  : of each what reads it, and its name
+    target : name of the plan, as warnings about it show it
+
+    Raises InputError with all faults.
+    """
+    system = next(each for each in SYSTEMS if each.name == name)
+    parts, faults = _read(texts)
+    objects = [found for part in parts for found in read_objects(part.report, system)]
+    draft = _DRAFTS[name](objects)
+    faults += [fault for part in parts for fault in part.faults()]
+    if faults:
+        raise InputError(_sorted(faults))
+    if draft is None:
+        names = _sorted(Fault("", "", file=part.report.document.name) for part in parts)
+        what = f"there is no quota of {system.title}: no {listed(_WITH_QUOTAS[name])} that states one"
+        mend = f"give the files of its {listed(system.versions)}"
+        raise InputError([Fault("import-nothing", what, mend, file=names[0].file if len(parts) == 1 else "")])
+    notes = (*_sorted(note for part in parts for note in part.notes()), *draft.assumed)
+    text = draft.text(notes)
+    return Imported(text, notes, parse_plan(text, target)[1])
+
+
+def _read(texts: Iterable[tuple[Callable[[], str], str]]) -> tuple[list[Part], list[Fault]]:
+    parts: list[Part] = []
+    faults: list[Fault] = []
+    for text, name in texts:
+        try:
+            found, wrong = read_parts(text(), name)
+        except InputError as error:
+            faults += error.faults
+        else:
+            parts += found
+            faults += wrong
+    return parts, faults
+
+
+def _sorted(faults: Iterable[Fault]) -> list[Fault]:
+    return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column))
+
+
+def _kai(objects: Sequence[KubernetesObject]) -> Draft | None:
+    queues, paths = read_queues(objects)
+    return kai_draft(queues, paths) if len(paths) == len(queues) > 0 else None
+
+
+_DRAFTS: dict[str, Callable[[Sequence[KubernetesObject]], Draft | None]] = {"kai": _kai}
+_WITH_QUOTAS = {"kai": ("Queue",), "kueue": ("ClusterQueue", "Cohort")}
