@@ -16,7 +16,9 @@ Files = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", metavar="FILE", click_type=AFTER, help="File to write the plan to; default: print it."),
+    typer.Option(
+        "--output", "-o", metavar="FILE", click_type=AFTER, help="File to write the plan to; default: print it."
+    ),
 ]
 
 import_app = typer.Typer(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.errors import Fault, InputError
 from fairhold.planio.imports.kai import read_queues
 from fairhold.planio.imports.kai_plan import kai_draft
+from fairhold.planio.imports.kueue import read_kueue
+from fairhold.planio.imports.kueue_plan import kueue_draft
 from fairhold.planio.imports.objects import SYSTEMS, read_objects
 from fairhold.planio.imports.stream import read_parts
 from fairhold.planio.plan import parse_plan
@@ -84,5 +86,10 @@ def _kai(objects: Sequence[KubernetesObject]) -> Draft | None:
     return kai_draft(queues, paths) if len(paths) == len(queues) > 0 else None
 
 
-_DRAFTS: dict[str, Callable[[Sequence[KubernetesObject]], Draft | None]] = {"kai": _kai}
+def _kueue(objects: Sequence[KubernetesObject]) -> Draft | None:
+    kueue = read_kueue(objects)
+    return kueue_draft(kueue) if len(kueue.paths) == len(kueue.nodes) else None
+
+
+_DRAFTS: dict[str, Callable[[Sequence[KubernetesObject]], Draft | None]] = {"kai": _kai, "kueue": _kueue}
 _WITH_QUOTAS = {"kai": ("Queue",), "kueue": ("ClusterQueue", "Cohort")}

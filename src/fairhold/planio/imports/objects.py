@@ -70,13 +70,16 @@ SYSTEMS = (
 class KubernetesObject:
     """One object that is read.
 
-    place : where it stands in the document
+    place     : where it stands in the document
+    namespace : of a LocalQueue; the others have none
+    created   : instant, empty where it is not said
     """
 
     report: Report
     place: Place
     kind: str
     name: str
+    version: str
     namespace: str
     created: str
     spec: dict[str, Value]
@@ -168,7 +171,7 @@ def _read(
         mend = f"give it as {listed(f'{group}/{each}' for each in system.versions[of_kind])}"
         report.fault("import-kind", what, mend, (*place, "apiVersion"))
         return None
-    return _settled(report, node, place, of_kind)
+    return _settled(report, node, place, (of_kind, version))
 
 
 _LATER = "write by hand what it says, or leave it out"
@@ -197,7 +200,11 @@ def _foreign(report: Report, node: dict[str, Value], place: Place, system: Syste
         report.warn("not-carried", what, _LATER, (*place, "kind"))
 
 
-def _settled(report: Report, node: dict[str, Value], place: Place, of_kind: str) -> KubernetesObject | None:
+def _settled(
+    report: Report, node: dict[str, Value], place: Place, known_as: tuple[str, str]
+) -> KubernetesObject | None:
+    """An object with a name; `known_as` is its kind and version."""
+    of_kind, version = known_as
     here = (*place, "metadata")
     report.missing(node, ("metadata",), place, f"a {of_kind}")
     metadata = report.mapping(node.get("metadata"), here)
@@ -214,7 +221,7 @@ def _settled(report: Report, node: dict[str, Value], place: Place, of_kind: str)
         return None
     namespace, created = metadata.get("namespace", ""), metadata.get("creationTimestamp")
     found = KubernetesObject(
-        *(report, place, of_kind, name),
+        *(report, place, of_kind, name, version),
         namespace if isinstance(namespace, str) and of_kind == "LocalQueue" else "",
         created if isinstance(created, str) and parse_instant(created) is not None else "",
         spec,
