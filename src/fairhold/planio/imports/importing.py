@@ -49,15 +49,15 @@ def import_plan(name: str, texts: Iterable[tuple[Callable[[], str], str]], targe
     system = next(each for each in SYSTEMS if each.name == name)
     parts, faults = _read(texts)
     objects = [found for part in parts for found in read_objects(part.report, system)]
-    draft = _DRAFTS[name](objects)
-    faults += [fault for part in parts for fault in part.faults()]
-    if faults:
-        raise InputError(_sorted(faults))
+    make = _READERS[name](objects)
+    _refuse(parts, faults)
+    draft = make()
+    _refuse(parts, faults)
     if draft is None:
-        names = _sorted(Fault("", "", file=part.report.document.name) for part in parts)
+        files = {part.report.document.name for part in parts}
         what = f"there is no quota of {system.title}: no {listed(_WITH_QUOTAS[name])} that states one"
         mend = f"give the files of its {listed(system.versions)}"
-        raise InputError([Fault("import-nothing", what, mend, file=names[0].file if len(parts) == 1 else "")])
+        raise InputError([Fault("import-nothing", what, mend, file=files.pop() if len(files) == 1 else "")])
     notes = (*_sorted(note for part in parts for note in part.notes()), *draft.assumed)
     text = draft.text(notes)
     return Imported(text, notes, parse_plan(text, target)[1])
@@ -77,19 +77,27 @@ def _read(texts: Iterable[tuple[Callable[[], str], str]]) -> tuple[list[Part], l
     return parts, faults
 
 
+def _refuse(parts: Iterable[Part], others: Iterable[Fault]) -> None:
+    """Raise InputError where there are faults."""
+    faults = [*others, *(fault for part in parts for fault in part.faults())]
+    if faults:
+        raise InputError(_sorted(faults))
+
+
 def _sorted(faults: Iterable[Fault]) -> list[Fault]:
     return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column))
 
 
-def _kai(objects: Sequence[KubernetesObject]) -> Draft | None:
+def _kai(objects: Sequence[KubernetesObject]) -> Callable[[], Draft | None]:
     queues, paths = read_queues(objects)
-    return kai_draft(queues, paths) if len(paths) == len(queues) > 0 else None
+    return lambda: kai_draft(queues, paths) if queues else None
 
 
-def _kueue(objects: Sequence[KubernetesObject]) -> Draft | None:
+def _kueue(objects: Sequence[KubernetesObject]) -> Callable[[], Draft | None]:
     kueue = read_kueue(objects)
-    return kueue_draft(kueue) if len(kueue.paths) == len(kueue.nodes) else None
+    return lambda: kueue_draft(kueue)
 
 
-_DRAFTS: dict[str, Callable[[Sequence[KubernetesObject]], Draft | None]] = {"kai": _kai, "kueue": _kueue}
+_READERS = {"kai": _kai, "kueue": _kueue}
+"""System → what reads its objects and gives what makes a draft of them, None where they have no quotas."""
 _WITH_QUOTAS = {"kai": ("Queue",), "kueue": ("ClusterQueue", "Cohort")}

@@ -100,13 +100,13 @@ def _read_queue(found: KubernetesObject) -> Queue:
 
 def _read_resources(queue: Queue, stated: dict[str, Value]) -> None:
     found = queue.object
-    for resource in stated.keys() - BASE.keys():
+    for resource in [each for each in stated if each not in BASE]:
         why, mend = "KAI counts cpu, memory and gpu alone", "leave it out"
         found.leave(stated[resource], why, mend, "resources", resource)
     for resource in BASE:
         here = found.at("resources", resource)
         said = found.report.mapping(stated.get(resource), here)
-        for key in said.keys() - set(_NUMBERS):
+        for key in [each for each in said if each not in _NUMBERS]:
             why = "a plan has no such number of a queue"
             if key == "lendingLimit":
                 why = "under `fair_share` all that a queue deserves and does not use is lent, and comes back"

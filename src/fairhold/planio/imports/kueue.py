@@ -103,7 +103,7 @@ def _read_node(found: KubernetesObject) -> Node:
 
 def _weight(found: KubernetesObject) -> Fraction:
     stated = found.report.mapping(found.spec.get("fairSharing"), found.at("fairSharing"))
-    for key in stated.keys() - {"weight"}:
+    for key in [each for each in stated if each != "weight"]:
         found.leave(stated[key], "Kueue has no such field that is known", "leave it out", "fairSharing", key)
     value = stated.get("weight")
     if value is None:

@@ -21,7 +21,7 @@ _KEYS = ("withinClusterQueue", "reclaimWithinCohort", "borrowWithinCohort")
 def preemption_settings(found: KubernetesObject, *, has_cohort: bool) -> dict[str, str]:
     """What a plan says of it; Kueue's default is to preempt never."""
     stated = found.report.mapping(found.spec.get("preemption"), found.at("preemption"))
-    for key in stated.keys() - set(_KEYS):
+    for key in [each for each in stated if each not in _KEYS]:
         found.leave(stated[key], "Kueue has no such field that is known", "leave it out", "preemption", key)
     within = _word(found, stated, _KEYS[0], _WITHIN)
     reclaim = _word(found, stated, _KEYS[1], _RECLAIM)

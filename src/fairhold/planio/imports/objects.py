@@ -30,6 +30,7 @@ _OF_THE_SERVER = frozenset(
     )
 )
 """Of `metadata`: what the server writes, and what is read."""
+_OF_AN_OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which `kubectl apply` keeps the object that it was given."""
 
@@ -227,7 +228,7 @@ def _settled(
         spec,
     )
     _leave_metadata(found, metadata)
-    for key in node.keys() - {"apiVersion", "kind", "metadata", "spec", "status"}:
+    for key in [key for key in node if key not in _OF_AN_OBJECT]:
         what = f"{found.called()}: `{brief(node[key])}` is not carried over: no such field is known"
         report.warn("not-carried", what, "leave it out", (*place, key))
     return found

@@ -6,9 +6,11 @@ import re
 from fractions import Fraction
 
 _QUANTITY = re.compile(r"([+-]?)([0-9]{0,40})(?:\.([0-9]{0,40}))?([KMGTPE]i|[munkMGTPE]|[eE][+-]?[0-9]{1,2})?")
-_BINARY = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
-_DECIMAL = {letter: 1000**power for power, letter in enumerate(("", "k", "M", "G", "T", "P", "E"))}
-_SMALL = {letter: Fraction(1, 1000**power) for power, letter in enumerate("mun", 1)}
+_SUFFIXES = {
+    **{f"{letter}i": Fraction(1024**power) for power, letter in enumerate("KMGTPE", 1)},
+    **{letter: Fraction(1000**power) for power, letter in enumerate(("", "k", "M", "G", "T", "P", "E"))},
+    **{letter: Fraction(1, 1000**power) for power, letter in enumerate("mun", 1)},
+}
 _GO = re.compile(r"0|(?:[0-9]{1,15}(?:\.[0-9]{1,15})?(?:ns|us|µs|μs|ms|s|m|h)){1,8}")
 _GO_PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|μs|ms|s|m|h)")
 _NANOS = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -25,10 +27,10 @@ def parse_quantity(text: str) -> Fraction | None:
 
 
 def _scale(suffix: str) -> Fraction:
-    if suffix[:1] in {"e", "E"} and len(suffix) > 1:
-        power = int(suffix[1:])
-        return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
-    return Fraction((_BINARY | _DECIMAL | _SMALL)[suffix])
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    power = int(suffix[1:])
+    return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
 
 
 def parse_go_duration(text: str) -> Fraction | None:
