@@ -83,4 +83,5 @@ PREEMPTS = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
 def cluster_queue(name: str, cohort: str = "", **spec: object) -> Json:
     """A ClusterQueue that preempts as queues of a plan do."""
     above = {"cohortName": cohort} if cohort else {}
-    return kueue_object("ClusterQueue", name, **({"preemption": PREEMPTS} | above | spec))
+    stated: Json = {"preemption": PREEMPTS} | above | spec
+    return kueue_object("ClusterQueue", name, **stated)

@@ -80,9 +80,12 @@ def test_what_is_left_out_is_0_as_in_kai_and_told() -> None:
     assert [each.code for each in result.warnings] == ["limit-below-deserved"]
 
 
-def test_the_capacity_is_what_the_top_deserves() -> None:
-    plan = plan_of(imported("kai", TREE))
-    assert plan.resource_groups["cluster"].capacity == (1500, 1000, 8000)
+def test_the_capacity_is_what_all_quotas_need() -> None:
+    assert plan_of(imported("kai", TREE)).resource_groups["cluster"].capacity == (1500, 1000, 8000)
+    below = [queue(name, "all", resources={"gpu": {"quota": 3}}) for name in ("a", "b")]
+    result = imported("kai", stream(queue("all", resources={"gpu": {"quota": -1}}), *below, queue("c")))
+    assert plan_of(result).resource_groups["cluster"].capacity == (1000, 1000, 6000)
+    assert "oversubscribed" not in {each.code for each in result.warnings}
 
 
 def test_older_queues_come_first_where_all_say_when_they_were_made() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -271,12 +272,13 @@ def test_a_cluster_of_nothing_has_one_of_each() -> None:
     assert plan.resource_groups["cluster"].capacity == (1,)
 
 
-def one(**amounts: object) -> str:
+def one(**amounts: Any) -> str:
     return stream(cluster_queue("a", resourceGroups=quotas(**amounts)))
 
 
-def spec(**keys: object) -> str:
-    return stream(cluster_queue("a", **({"resourceGroups": quotas(nominalQuota=1)} | keys)))
+def spec(**keys: Any) -> str:
+    stated: Json = {"resourceGroups": quotas(nominalQuota=1)} | keys
+    return stream(cluster_queue("a", **stated))
 
 
 def groups(*given: object) -> str:

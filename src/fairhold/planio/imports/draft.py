@@ -44,6 +44,7 @@ class Draft:
     about     : lines at its top
     resources : name → its settings
     groups    : name → resource → amount in all
+    hosts     : of the first group, in the place of its amounts
     consumers : paths, parents first
     assumed   : what is to be said about amounts that the files do not have
     """
@@ -51,6 +52,7 @@ class Draft:
     about: list[str]
     resources: dict[str, Mapping[str, Written]] = field(default_factory=dict)
     groups: dict[str, Mapping[str, Written]] = field(default_factory=dict)
+    hosts: list[Mapping[str, Written]] = field(default_factory=list)
     consumers: list[str] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     assumed: list[Fault] = field(default_factory=list)
@@ -71,7 +73,10 @@ class Draft:
         yield f"resources: {flow(self.resources)}"
         yield "resource_groups:"
         for name, amounts in self.groups.items():
-            yield f"  {flow(name)}: {flow({'capacity': amounts})}"
+            yield f"  {flow(name)}:" if self.hosts else f"  {flow(name)}: {flow({'capacity': amounts})}"
+        if self.hosts:
+            yield "    hosts:"
+            yield from (f"      - {flow(host)}" for host in self.hosts)
         yield "consumers:"
         for path in self.consumers:
             yield from _pair("  ", path, {})

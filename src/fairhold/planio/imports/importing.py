@@ -9,7 +9,8 @@ from fairhold.planio.imports.kai import read_queues
 from fairhold.planio.imports.kai_plan import kai_draft
 from fairhold.planio.imports.kueue import read_kueue
 from fairhold.planio.imports.kueue_plan import kueue_draft
-from fairhold.planio.imports.objects import SYSTEMS, read_objects
+from fairhold.planio.imports.nodes import read_nodes
+from fairhold.planio.imports.objects import NODE, SYSTEMS, read_objects
 from fairhold.planio.imports.stream import read_parts
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.report import listed
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from fairhold.planio.imports.draft import Draft
+    from fairhold.planio.imports.nodes import Node
     from fairhold.planio.imports.objects import KubernetesObject
     from fairhold.planio.imports.stream import Part
 
@@ -49,7 +51,8 @@ def import_plan(name: str, texts: Iterable[tuple[Callable[[], str], str]], targe
     system = next(each for each in SYSTEMS if each.name == name)
     parts, faults = _read(texts)
     objects = [found for part in parts for found in read_objects(part.report, system)]
-    make = _READERS[name](objects)
+    nodes = read_nodes(found for found in objects if found.kind == NODE[0])
+    make = _READERS[name]([found for found in objects if found.kind != NODE[0]], nodes)
     _refuse(parts, faults)
     draft = make()
     _refuse(parts, faults)
@@ -88,14 +91,14 @@ def _sorted(faults: Iterable[Fault]) -> list[Fault]:
     return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column))
 
 
-def _kai(objects: Sequence[KubernetesObject]) -> Callable[[], Draft | None]:
+def _kai(objects: Sequence[KubernetesObject], nodes: Sequence[Node]) -> Callable[[], Draft | None]:
     queues, paths = read_queues(objects)
-    return lambda: kai_draft(queues, paths) if queues else None
+    return lambda: kai_draft(queues, paths, nodes) if queues else None
 
 
-def _kueue(objects: Sequence[KubernetesObject]) -> Callable[[], Draft | None]:
-    kueue = read_kueue(objects)
-    return lambda: kueue_draft(kueue)
+def _kueue(objects: Sequence[KubernetesObject], nodes: Sequence[Node]) -> Callable[[], Draft | None]:
+    kueue = read_kueue(objects, has_hosts=bool(nodes))
+    return lambda: kueue_draft(kueue, nodes)
 
 
 _READERS = {"kai": _kai, "kueue": _kueue}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairhold.planio.imports.objects import KubernetesObject
+    from fairhold.planio.values import Value
 
 COHORT_KEY = {"v1beta1": "cohort", "v1beta2": "cohortName"}
 """Version → the key by which a ClusterQueue names its Cohort."""
@@ -50,15 +51,20 @@ class Node:
 class Kueue:
     """What files say.
 
-    paths : of every node, parents first; incomplete where there are faults
+    paths   : of every node, parents first; incomplete where there are faults
+    flavors : name → labels of its hosts
     """
 
     nodes: dict[Key, Node]
     paths: dict[Key, str]
+    flavors: dict[str, dict[str, Value]]
 
 
-def read_kueue(objects: Sequence[KubernetesObject]) -> Kueue:
-    """All objects together; faults go to their reports."""
+def read_kueue(objects: Sequence[KubernetesObject], *, has_hosts: bool) -> Kueue:
+    """All objects together; faults go to their reports.
+
+    has_hosts : whether the files have nodes, so that labels of flavors say which are theirs
+    """
     nodes: dict[Key, Node] = {}
     for each in _once(objects):
         if each.kind in {"ClusterQueue", "Cohort"}:
@@ -70,8 +76,13 @@ def read_kueue(objects: Sequence[KubernetesObject]) -> Kueue:
         place = node.object.at(_parent_key(node.object)) if node.object else ()
         members[key] = Member(key.name, Key("Cohort", node.parent) if node.parent else None, node.object, place)
     paths = arrange(members)
-    _leave(objects, nodes, paths)
-    return Kueue(nodes, paths)
+    _leave(objects, nodes, paths, has_hosts=has_hosts)
+    flavors = {
+        each.name: each.report.mapping(each.spec.get("nodeLabels"), each.at("nodeLabels"))
+        for each in objects
+        if each.kind == "ResourceFlavor"
+    }
+    return Kueue(nodes, paths, flavors)
 
 
 def _once(objects: Sequence[KubernetesObject]) -> list[KubernetesObject]:
@@ -137,7 +148,9 @@ def _shown(found: KubernetesObject, quota: Quota, key: str) -> str:
     return shown(value)
 
 
-def _leave(objects: Sequence[KubernetesObject], nodes: dict[Key, Node], paths: dict[Key, str]) -> None:
+def _leave(
+    objects: Sequence[KubernetesObject], nodes: dict[Key, Node], paths: dict[Key, str], *, has_hosts: bool
+) -> None:
     """Tell all fields that have no place in a plan."""
     used = {pair.flavor for node in nodes.values() for pair in node.quotas}
     queues = {key.name: path for key, path in paths.items() if key.kind == "ClusterQueue"}
@@ -149,4 +162,4 @@ def _leave(objects: Sequence[KubernetesObject], nodes: dict[Key, Node], paths: d
         elif each.kind == "LocalQueue":
             leave_local_queue(each, queues)
         else:
-            leave_flavor(each, is_used=each.name in used)
+            leave_flavor(each, is_used=each.name in used, has_hosts=has_hosts)

@@ -15,7 +15,6 @@ _READ = {
     "ClusterQueue": ("resourceGroups", "fairSharing", "preemption"),
     "Cohort": ("resourceGroups", "fairSharing", "parentName"),
     "LocalQueue": ("clusterQueue",),
-    "ResourceFlavor": (),
 }
 """Kind → keys below `spec` that are told elsewhere."""
 _UNKNOWN = ("Kueue has no such field that is known", "leave it out")
@@ -50,7 +49,7 @@ _WHY: dict[str, tuple[str, str]] = {
     ),
     "nodeLabels": (
         "the files do not say which hosts there are",
-        "write the hosts with these labels, with the resources of this flavor",
+        "give the nodes, too, or write the hosts with these labels, with the resources of this flavor",
     ),
     "nodeTaints": ("hosts have no taints", "let only jobs run there that ask for resources of this flavor"),
     "tolerations": ("hosts have no taints", "leave it out"),
@@ -91,12 +90,12 @@ def leave_local_queue(found: KubernetesObject, paths: Mapping[str, str]) -> None
     _leave(found, _READ[found.kind])
 
 
-def leave_flavor(found: KubernetesObject, *, is_used: bool) -> None:
-    """Tell what a ResourceFlavor says; its name alone is carried over."""
+def leave_flavor(found: KubernetesObject, *, is_used: bool, has_hosts: bool) -> None:
+    """Tell what a ResourceFlavor says; its name is carried over, and its labels where there are hosts."""
     if not is_used:
         what = f"{found.called()} is not carried over: nobody has a quota in it"
         found.report.warn("not-carried", what, "leave it out", (*found.place, "metadata", "name"))
-    _leave(found, _READ[found.kind])
+    _leave(found, ("nodeLabels",) if has_hosts else ())
 
 
 def _leave(found: KubernetesObject, read: tuple[str, ...]) -> None:

@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING
 from fairhold.errors import Fault, count
 from fairhold.planio.imports.draft import Draft, Entry
 from fairhold.planio.imports.kueue_resources import names_of, scale_of
+from fairhold.planio.imports.nodes import chosen, hosts_of
 from fairhold.planio.report import shown
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.planio.imports.draft import Written
     from fairhold.planio.imports.kueue import Key, Kueue, Node
     from fairhold.planio.imports.kueue_quotas import Pair, Quota
     from fairhold.planio.imports.kueue_resources import Scale
+    from fairhold.planio.imports.nodes import Node as ClusterNode
+    from fairhold.planio.values import Value
 
 GROUP = "cluster"
 
 
-def kueue_draft(kueue: Kueue) -> Draft | None:
+def kueue_draft(kueue: Kueue, hosts: Sequence[ClusterNode]) -> Draft | None:
     """The plan; None where nobody has a quota. Amounts that are too large are faults."""
     nodes = [kueue.nodes[key] for key in kueue.paths]
     names = names_of(pair for node in nodes for pair in node.quotas)
@@ -39,13 +42,35 @@ def kueue_draft(kueue: Kueue) -> Draft | None:
     draft = Draft([f"Made by `fairhold import kueue` of {count(queues, 'ClusterQueue')}."])
     draft.resources = {names[pair]: scales[pair].settings for pair in names}
     draft.groups = {GROUP: amounts.capacity()}
+    draft.hosts = list(hosts_of(hosts, _amounts_on(kueue, names, scales)))
     draft.consumers = list(kueue.paths.values())
     stated = {path: amounts.settings(key) for key, path in kueue.paths.items()}
     draft.entries = [Entry(GROUP, {}, {path: settings for path, settings in stated.items() if settings})]
-    what = "Kueue's objects do not say what the cluster has; the sum of all nominal quotas stands there"
-    mend = "write what there is, or `hosts:` in the place of `capacity:`"
-    draft.assumed = [Fault("capacity-assumed", what, mend, ("resource_groups", GROUP, "capacity"))]
+    if not draft.hosts:
+        what = "Kueue's objects do not say what the cluster has; the sum of all nominal quotas stands there"
+        mend = "give its nodes, too, or write what there is"
+        draft.assumed = [Fault("capacity-assumed", what, mend, ("resource_groups", GROUP, "capacity"))]
     return draft
+
+
+def _amounts_on(
+    kueue: Kueue, names: Mapping[Pair, str], scales: Mapping[Pair, Scale]
+) -> Callable[[ClusterNode], Mapping[str, Written]]:
+    """What makes the amounts of a node: of each resource in the flavor that the node belongs to, rounded down."""
+    flavors: dict[str, list[tuple[str, Mapping[str, Value]]]] = {}
+    for pair in names:
+        flavors.setdefault(pair.resource, []).append((pair.flavor, kueue.flavors.get(pair.flavor, {})))
+
+    def amounts(node: ClusterNode) -> Mapping[str, Written]:
+        its = {resource: chosen(node.labels, some) for resource, some in flavors.items()}
+        units = {
+            pair: scales[pair].units(node.amounts.get(pair.resource, Fraction(0)))
+            for pair in names
+            if its[pair.resource] == pair.flavor
+        }
+        return {names[pair]: scales[pair].written(some) for pair, some in units.items() if some}
+
+    return amounts
 
 
 def _numbers(nodes: list[Node], pair: Pair) -> list[Fraction]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.planio.imports.quantities import parse_quantity
+from fairhold.planio.imports.quantities import parse_quantity, quantity_text
 from fairhold.planio.names import NAME_MEND, name_fault
 from fairhold.planio.report import kind, shown
-from fairhold.planio.scalars import Written, WrittenWhole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,15 +113,6 @@ def read_quantity(found: KubernetesObject, value: Value, steps: tuple[str | int,
     else:
         return number
     return Fraction(0)
-
-
-def quantity_text(value: Value) -> str | None:
-    """The text of a quantity, which is written as text or as a number."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (Written, WrittenWhole)):
-        return value.text
-    return repr(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _covered(found: KubernetesObject, group: dict[str, Value], steps: tuple[str | int, ...]) -> list[str]:

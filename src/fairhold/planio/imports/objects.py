@@ -30,6 +30,8 @@ _OF_THE_SERVER = frozenset(
     )
 )
 """Of `metadata`: what the server writes, and what is read."""
+NODE = ("Node", "v1")
+"""Kind and version of a node, which is read beside the objects of every system."""
 _OF_AN_OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which `kubectl apply` keeps the object that it was given."""
@@ -74,6 +76,8 @@ class KubernetesObject:
     place     : where it stands in the document
     namespace : of a LocalQueue; the others have none
     created   : instant, empty where it is not said
+    labels    : as they stand
+    status    : of a node, as it stands
     """
 
     report: Report
@@ -84,6 +88,12 @@ class KubernetesObject:
     namespace: str
     created: str
     spec: dict[str, Value]
+    labels: Value = None
+    status: Value = None
+
+    def whole_status(self) -> dict[str, Value]:
+        """What stands under `status`; empty where that is no mapping."""
+        return self.status if isinstance(self.status, dict) else {}
 
     def at(self, *steps: str | int) -> Place:
         """The place of something below `spec`."""
@@ -155,6 +165,8 @@ def _read(
     """One object, None where it is not one that is read."""
     of_kind, stated = known_as
     group, _, version = stated.rpartition("/")
+    if (of_kind, stated) == NODE:
+        return _settled(report, node, place, NODE)
     if group != system.group:
         _foreign(report, node, place, system, known_as)
         return None
@@ -226,7 +238,10 @@ def _settled(
         namespace if isinstance(namespace, str) and of_kind == "LocalQueue" else "",
         created if isinstance(created, str) and parse_instant(created) is not None else "",
         spec,
+        *(metadata.get("labels"), node.get("status")),
     )
+    if known_as == NODE:
+        return found
     _leave_metadata(found, metadata)
     for key in [key for key in node if key not in _OF_AN_OBJECT]:
         what = f"{found.called()}: `{brief(node[key])}` is not carried over: no such field is known"

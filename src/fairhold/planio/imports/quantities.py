@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.planio.scalars import Written, WrittenWhole
+
+if TYPE_CHECKING:
+    from fairhold.planio.values import Value
 
 _QUANTITY = re.compile(r"([+-]?)([0-9]{0,40})(?:\.([0-9]{0,40}))?([KMGTPE]i|[munkMGTPE]|[eE][+-]?[0-9]{1,2})?")
 _SUFFIXES = {
@@ -14,6 +20,15 @@ _SUFFIXES = {
 _GO = re.compile(r"0|(?:[0-9]{1,15}(?:\.[0-9]{1,15})?(?:ns|us|µs|μs|ms|s|m|h)){1,8}")
 _GO_PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|μs|ms|s|m|h)")
 _NANOS = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+
+
+def quantity_text(value: Value) -> str | None:
+    """The text of a quantity, which is written as text or as a number."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (Written, WrittenWhole)):
+        return value.text
+    return repr(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def parse_quantity(text: str) -> Fraction | None:
