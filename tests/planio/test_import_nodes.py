@@ -35,7 +35,10 @@ def test_nodes_are_the_hosts_of_kais_queues() -> None:
     assert [host.name for host in hosts] == ["g1", "g2"]
     assert hosts[0].amounts == (63_500, 270_183, 8000)
     assert hosts[0].labels == (("gpu.type", "a100"), ("node-role.kubernetes.io/worker", ""))
-    assert '{name: "g[1-2]", cpu: 63.5, memory: 270.183, gpu: 8, labels: ' in result.text
+    assert (
+        '{name: "g[1-2]", cpu: 63.5, memory: 270.183, gpu: 8, labels: [gpu.type=a100, node-role.kubernetes.io/worker]}'
+        in result.text
+    )
     assert (result.notes, result.warnings) == ((), ())
 
 

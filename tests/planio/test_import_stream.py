@@ -84,6 +84,6 @@ def test_a_value_in_a_note_is_short_whatever_it_is() -> None:
 
 
 def test_what_a_plan_is_written_with() -> None:
-    assert flow({"a b": {"c": Fraction(1, 1000)}, "yes": "null", "/x": "1.5"}) == (
-        '{"a b": {c: 0.001}, yes: "null", /x: "1.5"}'
+    assert flow({"a b": {"c": Fraction(1, 1000)}, "yes": "null", "/x": "1.5", "l": ("a=b", "c d")}) == (
+        '{"a b": {c: 0.001}, yes: "null", /x: "1.5", l: [a=b, "c d"]}'
     )

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Fault
 
-Written: TypeAlias = "str | int | Fraction | Mapping[str, Written]"
-"""What stands in a plan: text, numbers, mappings."""
-_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./-]*")
+Written: TypeAlias = "str | int | Fraction | tuple[str, ...] | Mapping[str, Written]"
+"""What stands in a plan: text, numbers, lists of text, mappings."""
+_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./=-]*")
 
 
 @dataclass(frozen=True)
@@ -108,4 +108,6 @@ def flow(value: Written) -> str:
         return value if is_plain else json.dumps(value, ensure_ascii=False)
     if isinstance(value, (int, Fraction)):
         return decimal_text(Fraction(value))
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(flow, value))}]"
     return "{" + ", ".join(f"{flow(key)}: {flow(each)}" for key, each in value.items()) + "}"

@@ -67,7 +67,8 @@ def hosts_of(nodes: Iterable[Node], amounts_of: Callable[[Node], Mapping[str, Wr
             node.object.report.warn("not-carried", what, "leave it out", place)
             continue
         host: Host = dict(amounts)
-        labels = {name: value for name, value in node.labels.items() if name != _HOSTNAME}
+        pairs = [(name, value) for name, value in node.labels.items() if name != _HOSTNAME]
+        labels = tuple(f"{name}={value}" if value else name for name, value in pairs)
         if labels:
             host["labels"] = labels
         alike.setdefault((str(amounts), str(labels)), (host, []))[1].append(node.object.name)
