@@ -63,6 +63,12 @@ def test_a_title_is_told_and_stands_as_a_comment() -> None:
     assert "\n# a.yaml:5: spec.displayName: Queue `research`: `Research` is not carried over: " in result.text
 
 
+def test_null_is_as_good_as_left_out() -> None:
+    empty = queue("a", parentQueue=None, displayName=None, priority=None, reclaimMinRuntime=None)
+    result = imported("kai", stream(empty))
+    assert (plan_of(result).tree.paths, told(result.notes)) == (("/", "/a"), [])
+
+
 def test_defaults_are_not_written() -> None:
     result = imported("kai", stream(queue("a", resources={"gpu": {"quota": 1}}), queue("b", "a", priority=100)))
     assert "/a/b" not in result.text.split("policies:")[1]
@@ -254,7 +260,9 @@ def test_objects_of_other_groups_and_kinds_are_told() -> None:
     others: list[Json] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
         {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "p"}},
+        {"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard", "metadata": {"name": "s"}, "spec": {"kValue": 1}},
     ]
     result = imported("kai", stream(queue("a"), *others))
-    assert told(result.notes) == [("not-carried", "kind"), ("not-carried", "kind")]
-    assert [each.line for each in result.notes[:2]] == [6, 9]
+    assert told(result.notes) == [("not-carried", "kind")] * 3
+    assert [each.line for each in result.notes[:3]] == [6, 9, 12]
+    assert "write its `kValue` as `k`" in result.notes[2].mend

@@ -335,6 +335,16 @@ def test_broken_input_is_a_fault_with_its_place_and_how_to_mend_it(text: str, co
 
 def test_sums_that_no_plan_can_hold_are_faults() -> None:
     queues = [
-        cluster_queue(name, "team", resourceGroups=quotas("pods", nominalQuota="600G")) for name in ("a", "b", "c")
+        cluster_queue(name, cohort, resourceGroups=quotas("pods", nominalQuota="600G"))
+        for name, cohort in (("a", "x"), ("b", "y"))
     ]
-    assert {each.code for each in faults("kueue", stream(*queues))} == {"out-of-range"}
+    cohorts = [kueue_object("Cohort", name, parentName="all") for name in ("x", "y")]
+    assert told(faults("kueue", stream(*queues, *cohorts))) == [("out-of-range", f"{HERE}.nominalQuota")]
+    assert plan_of(imported("kueue", stream(*queues))).resource_groups["cluster"].capacity == (10**12,)
+
+
+def test_null_is_as_good_as_left_out() -> None:
+    empty = cluster_queue(
+        "a", cohortName=None, fairSharing=None, stopPolicy=None, resourceGroups=quotas(nominalQuota=1)
+    )
+    assert plan_of(imported("kueue", stream(empty))).tree.paths == ("/", "/a")

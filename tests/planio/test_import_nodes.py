@@ -94,6 +94,7 @@ BROKEN: list[tuple[Json, str, str]] = [
     (node("g[1-2]"), "name", "metadata.name"),
     (node("g1"), "import-twice", "metadata.name"),
     (node("g2", cpu="four"), "import-quantity", "status.allocatable.cpu"),
+    (node("g2", cpu="1E"), "out-of-range", "status.allocatable.cpu"),
     (node("g2", cpu="-4"), "import-quantity", "status.allocatable.cpu"),
     (node("g2") | {"status": {"allocatable": [1]}}, "wrong-type", "status.allocatable"),
     (node("g2") | {"metadata": {"name": "g2", "labels": 4}}, "wrong-type", "metadata.labels"),

@@ -16,6 +16,7 @@ from fairhold.planio.imports.quantities import parse_quantity
 from fairhold.planio.plan import parse_plan
 from fairhold.units import UNLIMITED
 from tests.planio.importing import Json, bounds, cluster_queue, imported, kueue_object, plan_of, queue, stream
+from tests.planio.test_import_nodes import node
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,6 +154,8 @@ def replaced(value: Any, place: tuple[Any, ...], by: object) -> Any:
 def test_whatever_stands_anywhere_is_a_plan_or_a_fault(data: st.DataObject) -> None:
     system = data.draw(st.sampled_from(["kai", "kueue"]))
     objects = data.draw(forests() if system == "kai" else cohorts())
+    objects += [node("g1", {"kind": "a100"}), kueue_object("ResourceFlavor", "f", nodeLabels={"kind": "a100"})]
+    objects = objects[:-1] if system == "kai" else objects
     at = data.draw(st.integers(0, len(objects) - 1))
     objects[at] = replaced(objects[at], data.draw(st.sampled_from(places(objects[at]))), data.draw(junk))
     given_text = stream(*objects)

@@ -58,7 +58,7 @@ def import_plan(name: str, texts: Iterable[tuple[Callable[[], str], str]], targe
     _refuse(parts, faults)
     if draft is None:
         files = {part.report.document.name for part in parts}
-        what = f"there is no quota of {system.title}: no {listed(_WITH_QUOTAS[name])} that states one"
+        what = f"there is no {_WITH_QUOTAS[name]} in what was read"
         mend = f"give the files of its {listed(system.versions)}"
         raise InputError([Fault("import-nothing", what, mend, file=files.pop() if len(files) == 1 else "")])
     notes = (*_sorted(note for part in parts for note in part.notes()), *draft.assumed)
@@ -103,4 +103,4 @@ def _kueue(objects: Sequence[KubernetesObject], nodes: Sequence[Node]) -> Callab
 
 _READERS = {"kai": _kai, "kueue": _kueue}
 """System → what reads its objects and gives what makes a draft of them, None where they have no quotas."""
-_WITH_QUOTAS = {"kai": ("Queue",), "kueue": ("ClusterQueue", "Cohort")}
+_WITH_QUOTAS = {"kai": "`Queue` of KAI-Scheduler", "kueue": "`ClusterQueue` or `Cohort` of Kueue that has a quota"}

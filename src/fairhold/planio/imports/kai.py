@@ -77,14 +77,13 @@ def read_queues(objects: Sequence[KubernetesObject]) -> tuple[dict[str, Queue], 
 
 def _read_queue(found: KubernetesObject) -> Queue:
     report, spec = found.report, found.spec
-    parent = report.text(spec.get("parentQueue", ""), found.at("parentQueue"), what="the name of a queue")
-    queue = Queue(found, parent)
+    queue = Queue(found, found.text("parentQueue", "the name of a queue"))
     if spec.get("priority") is not None:
         queue.priority = report.whole(spec["priority"], found.at("priority"), most=MOST_PRIORITY)
     for key, name in _RUNTIMES.items():
         if spec.get(key) is not None:
             queue.runtimes[name] = _runtime(found, key, spec[key])
-    title = report.text(spec.get("displayName", ""), found.at("displayName"), what="a name")
+    title = found.text("displayName", "a name")
     if title and title != found.name:
         found.leave(title, "a consumer has one name", "write it in a comment", "displayName")
     for key in spec:

@@ -10,7 +10,7 @@ from fairhold.errors import Fault, count
 from fairhold.planio.imports.draft import Draft, Entry
 from fairhold.planio.imports.kai import BASE, DEFAULT_PRIORITY
 from fairhold.planio.imports.nodes import hosts_of
-from fairhold.units import UNLIMITED, format_duration
+from fairhold.units import LARGEST, UNLIMITED, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def _needed(queues: Mapping[str, Queue], paths: Mapping[str, str], resource: str
         queue = queues[name]
         deserved = queue.numbers[resource].deserved
         needs[queue.parent] += max(needs[name], deserved if deserved < UNLIMITED else 0)
-    return max(_IN_ONE, needs[""])
+    return min(LARGEST, max(_IN_ONE, needs[""]))
 
 
 def _settings(queue: Queue) -> dict[str, Written]:

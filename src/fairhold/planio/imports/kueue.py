@@ -102,8 +102,7 @@ def _parent_key(found: KubernetesObject) -> str:
 
 
 def _read_node(found: KubernetesObject) -> Node:
-    key = _parent_key(found)
-    parent = found.report.text(found.spec.get(key, ""), found.at(key), what="the name of a Cohort")
+    parent = found.text(_parent_key(found), "the name of a Cohort")
     node = Node(parent, found, read_quotas(found), _weight(found))
     if found.kind == "ClusterQueue":
         node.settings = preemption_settings(found, has_cohort=bool(parent))

@@ -81,7 +81,7 @@ def leave_local_queue(found: KubernetesObject, paths: Mapping[str, str]) -> None
     paths : name of each ClusterQueue → its consumer
     """
     found.report.missing(found.spec, ("clusterQueue",), found.at(), "a LocalQueue")
-    name = found.report.text(found.spec.get("clusterQueue", ""), found.at("clusterQueue"), what="a name")
+    name = found.text("clusterQueue", "the name of a ClusterQueue")
     namespace = f"the namespace `{shown(found.namespace)}`" if found.namespace else "its namespace"
     why, mend = "a plan has no namespaces", f"let {namespace} submit to `{shown(paths.get(name, ''))}`"
     if name not in paths:

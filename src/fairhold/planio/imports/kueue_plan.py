@@ -97,6 +97,7 @@ class _Amounts:
 
     def __init__(self, kueue: Kueue, names: Mapping[Pair, str], scales: Mapping[Pair, Scale]) -> None:
         self.kueue, self.names, self.scales = kueue, names, scales
+        self.refused: set[Pair] = set()
         self.deserved: dict[Key, dict[Pair, int]] = {key: {} for key in kueue.paths}
         keys = {path: key for key, path in kueue.paths.items()}
         for key, path in reversed(kueue.paths.items()):
@@ -105,13 +106,13 @@ class _Amounts:
             for pair, quota in node.quotas.items():
                 mine[pair] = mine.get(pair, 0) + self._units(node, pair, quota)
             if node.parent:
-                self._add(self.deserved[keys[path.rpartition("/")[0]]], mine, node)
+                self._add(self.deserved[keys[path.rpartition("/")[0]]], mine)
 
-    def _add(self, above: dict[Pair, int], mine: dict[Pair, int], node: Node) -> None:
+    def _add(self, above: dict[Pair, int], mine: dict[Pair, int]) -> None:
         """A Cohort has what those below it have, too."""
         for pair, units in mine.items():
             above[pair] = above.get(pair, 0) + units
-            self._check(node, pair, above[pair])
+            self._check(pair, above[pair])
 
     def _units(self, node: Node, pair: Pair, quota: Quota) -> int:
         scale, found = self.scales[pair], node.object
@@ -120,20 +121,24 @@ class _Amounts:
                 written = scale.written(scale.units(number))
                 what = f"it is rounded down to {shown(str(written))}"
                 found.note("rounded", what, "write a rounder quantity", *quota.steps, key)
-        self._check(node, pair, scale.units(quota.nominal))
+        self._check(pair, scale.units(quota.nominal))
         return scale.units(quota.nominal)
 
-    def _check(self, node: Node, pair: Pair, units: int) -> None:
-        if units > LARGEST and node.object is not None and pair in node.quotas:
-            most = self.scales[pair].written(LARGEST)
-            what = f"quotas of `{shown(pair.resource)}` come to more than a plan can hold, {shown(str(most))}"
-            place = node.object.at(*node.quotas[pair].steps, "nominalQuota")
-            node.object.report.fault("out-of-range", what, "write a smaller quantity", place)
+    def _check(self, pair: Pair, units: int) -> None:
+        if units <= LARGEST or pair in self.refused:
+            return
+        self.refused.add(pair)
+        nodes = [node for node in self.kueue.nodes.values() if node.object is not None and pair in node.quotas]
+        most = self.scales[pair].written(LARGEST)
+        what = f"quotas of `{shown(pair.resource)}` come to more than a plan can hold, {shown(str(most))}"
+        for node in nodes[:1]:
+            place = node.object.at(*node.quotas[pair].steps, "nominalQuota")  # type: ignore[union-attr] # it has one
+            node.object.report.fault("out-of-range", what, "write smaller quantities", place)  # type: ignore[union-attr]
 
     def capacity(self) -> dict[str, Written]:
         """What all trees have together; at least one of each where nobody has anything."""
         top = [key for key in self.kueue.paths if not self.kueue.nodes[key].parent]
-        total = {pair: sum(self.deserved[key].get(pair, 0) for key in top) for pair in self.names}
+        total = {pair: min(LARGEST, sum(self.deserved[key].get(pair, 0) for key in top)) for pair in self.names}
         if not any(total.values()):
             total = dict.fromkeys(total, 1)
         return {self.names[pair]: self.scales[pair].written(units) for pair, units in total.items()}

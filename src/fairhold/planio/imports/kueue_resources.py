@@ -60,12 +60,17 @@ _SIZES = tuple(
 """In the order in which they are tried: the first in which all amounts are whole."""
 
 
+def is_size(resource: str) -> bool:
+    """Whether Kubernetes counts it in bytes."""
+    return resource in _BYTES or resource.startswith(_HUGE)
+
+
 def scale_of(resource: str, numbers: Iterable[Fraction]) -> Scale:
     """How the quantities of one resource are written."""
     numbers = tuple(numbers)
     if resource == "cpu":
         return _THOUSANDTHS
-    if resource not in _BYTES and not resource.startswith(_HUGE):
+    if not is_size(resource):
         return _WHOLE if all(number.denominator == 1 for number in numbers) else _PARTS
     for scale in _SIZES:
         if all((number / scale.base).denominator == 1 for number in numbers) and max(numbers) / scale.base <= LARGEST:

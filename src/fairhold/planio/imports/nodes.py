@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.hostnames import fold
 from fairhold.model.siting import MOST_LABELS, is_label
+from fairhold.planio.imports.kueue_resources import is_size
 from fairhold.planio.imports.objects import brief
 from fairhold.planio.imports.quantities import parse_quantity, quantity_text
 from fairhold.planio.report import kind, shown
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from fairhold.planio.imports.objects import KubernetesObject
     from fairhold.planio.values import Value
 
+MOST, MOST_BYTES = 10**9, 10**18
+"""The most of a resource that a host has."""
 _HOSTNAME = "kubernetes.io/hostname"
 """The label that says a node's name once more."""
 Host = dict[str, "Written"]
@@ -93,7 +96,10 @@ def _allocatable(found: KubernetesObject) -> dict[str, Fraction]:
     for name, value in stated.items():
         text = quantity_text(value)
         number = None if text is None else parse_quantity(text)
-        if number is None or number < 0:
+        if number is not None and number > (MOST_BYTES if is_size(name) else MOST):
+            what = f"{shown(value)} is more than a plan can hold"
+            found.report.fault("out-of-range", what, "write what the node has", (*place, name))
+        elif number is None or number < 0:
             what, mend = f"expected a quantity from 0 on, found {kind(value)}", "write it as `500m`, `4` or `16Gi`"
             found.report.fault("import-quantity", what, mend, (*place, name))
         else:

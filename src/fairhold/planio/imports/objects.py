@@ -99,6 +99,11 @@ class KubernetesObject:
         """The place of something below `spec`."""
         return (*self.place, "spec", *steps)
 
+    def text(self, key: str, what: str) -> str:
+        """A text below `spec`; empty where it is left out or null."""
+        value = self.spec.get(key)
+        return "" if value is None else self.report.text(value, self.at(key), what=what)
+
     def leave(self, value: Value, why: str, mend: str, *steps: str | int) -> None:
         """Say that a field below `spec` is not carried over, why, and what to do instead."""
         self.note("not-carried", f"`{brief(value)}` is not carried over: {why}", mend, *steps)
@@ -171,7 +176,7 @@ def _read(
         _foreign(report, node, place, system, known_as)
         return None
     if of_kind in system.others:
-        report.warn("not-carried", f"{_called(node, of_kind)} is not carried over", _LATER, (*place, "kind"))
+        report.warn("not-carried", f"{_called(node, of_kind)} is not carried over", _instead(of_kind), (*place, "kind"))
         return None
     if of_kind not in system.versions:
         what = f"{system.title} has no kind `{shown(of_kind)}` that is read here"
@@ -187,7 +192,18 @@ def _read(
     return _settled(report, node, place, (of_kind, version))
 
 
-_LATER = "write by hand what it says, or leave it out"
+_INSTEAD = {
+    "SchedulingShard": "write its `kValue` as `k`, and its usage settings as `half_life` and `usage_window`",
+    "PodGroup": "it is work; `fairhold submit` takes a job",
+    "Workload": "it is work; `fairhold submit` takes a job",
+    "WorkloadPriorityClass": "give jobs its value as their priority",
+    "Topology": "give hosts labels, and let jobs ask for them",
+}
+"""Kind → what to do in the place of carrying it over."""
+
+
+def _instead(of_kind: str) -> str:
+    return _INSTEAD.get(of_kind, "leave it out, or write by hand what it says")
 
 
 def _called(node: dict[str, Value], of_kind: str) -> str:
@@ -210,7 +226,7 @@ def _foreign(report: Report, node: dict[str, Value], place: Place, system: Syste
         report.fault("import-other-system", what, "leave it out", (*place, "apiVersion"))
     else:
         what = f"{_called(node, of_kind)} is not carried over: it is no object of {system.title}'s queues"
-        report.warn("not-carried", what, _LATER, (*place, "kind"))
+        report.warn("not-carried", what, _instead(of_kind), (*place, "kind"))
 
 
 def _settled(
