@@ -82,7 +82,9 @@ def test_what_is_left_out_is_0_as_in_kai_and_told() -> None:
     plan = plan_of(result)
     assert bounds(plan, "/a", "limit") == {"memory": 0, "gpu": 0}
     assert {weight for _, weight in settings(plan, "/a").queue.weight} == {0}
-    assert told(result.notes) == [("left-out", "spec.resources.memory"), ("left-out", "spec.resources.gpu")]
+    assert [(each.place[-1], "Weight" in each.what) for each in result.notes if each.code == "left-out"] == [
+        *(("memory", False), ("gpu", False), ("gpu", True), ("cpu", True))
+    ]
     assert [each.code for each in result.warnings] == ["limit-below-deserved"]
 
 

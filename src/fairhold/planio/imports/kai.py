@@ -118,6 +118,10 @@ def _read_resources(queue: Queue, stated: dict[str, Value]) -> None:
             what = f"no `limit` of {resource}, which KAI reads as 0: nothing of it, whatever the quota"
             mend = f"take `{resource}` out of its `limit` if no limit is meant"
             found.note("left-out", what, mend, "resources", resource)
+        if said and said.get("overQuotaWeight") is None:
+            what = f"no `overQuotaWeight` of {resource}, which KAI reads as 0: no surplus of it"
+            mend = f"write 1 for `{resource}` in its `over_quota_weight` if that is not meant"
+            found.note("left-out", what, mend, "resources", resource)
 
 
 def _amount(found: KubernetesObject, resource: str, key: str, said: dict[str, Value]) -> int:
