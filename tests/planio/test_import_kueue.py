@@ -319,6 +319,7 @@ BROKEN: list[tuple[str, str, str]] = [
     (stream(kueue_object("Cohort", "a", parentName="a")), "import-loop", "spec.parentName"),
     (TWO, "import-loop", "spec.parentName"),
     (stream(kueue_object("Cohort", "a"), cluster_queue("a")), "import-same-path", "spec.cohortName"),
+    (stream(cluster_queue("a"), cluster_queue("b", "a")), "import-same-path", "spec.cohortName"),
     (stream(kueue_object("Cohort", "a", "v1alpha1")), "import-kind", "apiVersion"),
     (stream(kueue_object("ClusterQeue", "a")), "import-kind", "kind"),
     (stream({"apiVersion": "scheduling.run.ai/v2", "kind": "Queue"}), "import-other-system", "apiVersion"),

@@ -125,15 +125,17 @@ class _Amounts:
         return scale.units(quota.nominal)
 
     def _check(self, pair: Pair, units: int) -> None:
+        """Refuse what no plan can hold, once for each pair, where its first quota stands."""
         if units <= LARGEST or pair in self.refused:
             return
         self.refused.add(pair)
-        nodes = [node for node in self.kueue.nodes.values() if node.object is not None and pair in node.quotas]
         most = self.scales[pair].written(LARGEST)
         what = f"quotas of `{shown(pair.resource)}` come to more than a plan can hold, {shown(str(most))}"
-        for node in nodes[:1]:
-            place = node.object.at(*node.quotas[pair].steps, "nominalQuota")  # type: ignore[union-attr] # it has one
-            node.object.report.fault("out-of-range", what, "write smaller quantities", place)  # type: ignore[union-attr]
+        for node in self.kueue.nodes.values():
+            if node.object is not None and pair in node.quotas:
+                place = node.object.at(*node.quotas[pair].steps, "nominalQuota")
+                node.object.report.fault("out-of-range", what, "write smaller quantities", place)
+                return
 
     def capacity(self) -> dict[str, Written]:
         """What all trees have together; at least one of each where nobody has anything."""

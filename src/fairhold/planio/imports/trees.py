@@ -76,11 +76,12 @@ def _refuse_same(members: Mapping[Key, Member], keys: Iterable[Key]) -> None:
     seen: dict[str, Key] = {}
     for key in keys:
         member = members[key]
-        if seen.setdefault(member.name, key) != key:
-            first = members[seen[member.name]].object
-            with_whom = f", as {first.called()}" if first else ""
-            what = f"a second consumer `{shown(member.name)}` would have the same parent{with_whom}"
-            _fault(member, "import-same-path", what, "rename one of the two")
+        first = members[seen.setdefault(member.name, key)]
+        if first is not member:
+            one, other = (member, first) if member.object else (first, member)
+            with_whom = other.object.called() if other.object else f"`{shown(other.name)}`, which others name"
+            what = f"it would be the same consumer as {with_whom}"
+            _fault(one, "import-same-path", what, "rename one of the two")
 
 
 def _refuse_loops(members: Mapping[Key, Member], placed: Mapping[Key, str]) -> None:
