@@ -179,7 +179,9 @@ def test_every_code_in_the_source_is_explained() -> None:
         r"""(?:Fault|[Rr]efus\w*|_\w*fault|StoreError)\((?:[a-z_]+, )?(?:\d+, )?["']([a-z]+(?:-[a-z]+)+)["']"""
     )
     used = {code for path in (ROOT / "src/fairhold").rglob("*.py") for code in made.findall(path.read_text())}
-    others = [ROOT / "docs/reference" / name for name in ("lint.md", "workload.md", "record.md", "scenario.md")]
+    others = [
+        ROOT / "docs/reference" / name for name in ("lint.md", "import.md", "workload.md", "record.md", "scenario.md")
+    ]
     pages = "".join(page.read_text() for page in (SERVICE_PAGE, *others))
     elsewhere = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", pages))
     assert used - CODES.keys() - ELSEWHERE.keys() <= elsewhere

@@ -59,7 +59,7 @@ def words_of(command: click.Command) -> list[str]:
     return words + [word for name, each in below.items() for word in [f"{command.name} {name}", *words_of(each)]]
 
 
-PAGES_OF_COMMANDS = ("commands.md", "scenario.md", "record.md", "service-commands.md", "workload.md")
+PAGES_OF_COMMANDS = ("commands.md", "scenario.md", "record.md", "service-commands.md", "workload.md", "import.md")
 
 
 def test_every_command_argument_and_option_is_explained() -> None:

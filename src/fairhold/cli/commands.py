@@ -10,6 +10,7 @@ import typer
 from fairhold import __version__
 from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
 from fairhold.cli.explore_command import explore
+from fairhold.cli.import_commands import import_app
 from fairhold.cli.live.careful import Careful
 from fairhold.cli.live.options import Json, Pair, Service, by_name, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
@@ -248,3 +249,4 @@ for each in (simulate, compare, sweep, record, forecast):
     commands.command(cls=Careful, rich_help_panel=_SIMULATION)(each)
 register(commands)
 commands.add_typer(workload_app, name="workload", rich_help_panel=_SIMULATION)
+commands.add_typer(import_app, name="import", rich_help_panel=_FILES)
