@@ -86,6 +86,10 @@ class Asking:
         for work in self._new.values():
             self.fleet.label_for(work.pod.constraint)
 
+    def waiting(self) -> Iterator[Work]:
+        """New pods that wait at the gate."""
+        return (work for work in self._new.values() if work.pod.is_gated)
+
     def take(self, *, is_bound: bool) -> Iterator[Appeared]:
         """What new pods ask for, in the order of their appearance; each is answered before the next.
 
@@ -114,4 +118,5 @@ class Asking:
         if pod.family is not None:
             labels |= dict(zip(("owner", "index"), pod.family, strict=True))
         spec = Spec(consumer, (f"{pod.namespace}/{made_by}",), user=pod.namespace, name=pod.name, labels=labels)
-        return Appeared((pod.uid,), pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running)
+        is_going = pod.end is not None or pod.is_released
+        return Appeared((pod.uid,), pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going)

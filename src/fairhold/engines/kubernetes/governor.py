@@ -46,7 +46,6 @@ class Governor:
         self.works = Works(now)
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
-        self._replaced: list[Replaced] = []
         self._is_first = True
 
     # What is seen
@@ -103,16 +102,9 @@ class Governor:
             self.stale_since = self.now()
 
     def _take_in(self, work: Work) -> None:
-        """A new pod: it is over, takes the place of one that was stopped, or is work of its own."""
-        pod, works = work.pod, self.works
-        if pod.end is not None and not pod.is_kept:
+        """A new pod: it is over, or is to get a job."""
+        if work.pod.end is not None and not work.pod.is_kept:
             work.is_told = work.is_recorded = True
-        elif pod.is_gated and pod.family and not pod.is_deleting and (vacancy := works.vacancies.fill(pod.family)):
-            work.job = vacancy.job
-            works.of_job[work.job] = pod.uid
-            self._replaced.append(Replaced(work.job, {"pod": pod.name, "uid": pod.uid}))
-            if vacancy.is_held:
-                works.news.append(JobReleased(work.job))
         else:
             self.asking.add(work)
 
@@ -184,8 +176,6 @@ class Governor:
             return
         if changed := self.fleet.changes(self.asking.resources):
             yield NodesChanged(changed)
-        replaced, self._replaced = self._replaced, []
-        yield from replaced
         yield from self.asking.take(is_bound=True)
         if self._is_first:
             self._is_first = False
@@ -197,10 +187,24 @@ class Governor:
                 self.works.lose_host(said.machine)
                 yield from self.works.take_news()
             yield self._report_of(said) if isinstance(said, str) else said
+        for work in list(self.asking.waiting()):
+            yield from self._fill_vacancy(work)
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
         for job in self.works.vacancies.given_up(self.now()):
             yield JobCancelled(job)
+
+    def _fill_vacancy(self, work: Work) -> Iterator[Report]:
+        """Let a new pod take the place of one of its family that was stopped."""
+        pod = work.pod
+        vacancy = self.works.vacancies.fill(pod.family) if pod.family and not pod.is_deleting else None
+        if vacancy is None:
+            return
+        self.asking.drop(pod.uid)
+        work.job, self.works.of_job[vacancy.job] = vacancy.job, pod.uid
+        yield Replaced(vacancy.job, {"pod": pod.name, "uid": pod.uid})
+        if vacancy.is_held:
+            yield JobReleased(vacancy.job)
 
     def _report_of(self, name: str) -> MachineReported:
         """What a node holds: all that was let go to it and whose end is not recorded."""

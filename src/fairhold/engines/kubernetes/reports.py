@@ -20,6 +20,7 @@ class Appeared:
     work    : uids of its pods, one a task; the first is the key by which a later start finds the job again
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
+    is_going : it has ended, or its controller has let it go: it gets no new job
     """
 
     work: tuple[str, ...]
@@ -29,6 +30,7 @@ class Appeared:
     host: str = ""
     attempt: int = 0
     is_running: bool = False
+    is_going: bool = False
 
 
 @dataclass(frozen=True, slots=True)

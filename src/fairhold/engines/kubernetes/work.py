@@ -36,19 +36,8 @@ class Work:
     """
 
     __slots__ = (
-        *(
-            "attempt",
-            "deadline",
-            "fault",
-            "host",
-            "is_busy",
-            "is_recorded",
-            "is_replaced",
-            "is_running",
-            "is_told",
-            "is_unwanted",
-        ),
-        *("job", "notice", "pod", "retry_at", "stopping", "tries"),
+        *("attempt", "deadline", "end", "fault", "host", "is_busy", "is_recorded", "is_replaced", "is_running"),
+        *("is_told", "is_unwanted", "job", "notice", "pod", "retry_at", "stopping", "tries"),
     )
 
     def __init__(self, pod: Pod) -> None:

@@ -65,7 +65,7 @@ class Works:
         elif pod.is_running and not work.is_running:
             work.is_running = True
             self.news.append(TaskRunning(work.attempt))
-        elif pod.family and work.is_leaving and (pod.is_deleting or pod.is_released):
+        elif pod.family and (pod.is_released or (pod.is_deleting and work.is_leaving)):
             self.vacancies.open(pod.family, work.job)
 
     def lose(self, uid: str) -> Work | None:

@@ -56,6 +56,10 @@ class Governing:
         """Work has appeared: it gets a job, finds the one that it had, or is refused."""
         uid = asked.work[0]
         job = self._job_of.pop(uid, "")
+        known = core.cluster.jobs.get(job)
+        if asked.is_going and (known is None or asked.attempt not in known.attempts):
+            self.governor.unwanted(uid)
+            return
         group = asked.terms.resource_group
         if not job and asked.host and (group, asked.host) not in core.cluster.hosts:
             what = f"it runs on the node `{asked.host}`, which is no host of `{asked.terms.consumer}`"
