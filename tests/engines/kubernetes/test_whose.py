@@ -45,6 +45,7 @@ IN_SLOTS, _ = parse_plan(SLOTS, "plan", places=True)
 def pod(
     namespace: str = "default",
     account: str = "",
+    *,
     annotations: dict[str, str] | None = None,
     labels: dict[str, str] | None = None,
     priority: int = 0,
