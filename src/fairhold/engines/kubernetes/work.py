@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 RETRY = 250_000
-"""Microseconds before a request that failed is made again, doubled each time."""
+"""Microseconds, doubled with each failure of a request, before it is made again."""
 MOST_TRIES = 7
 
 
