@@ -63,16 +63,9 @@ def test_a_whole_pod() -> None:
     assert read.owner == Owner("Job", "j", "j1")
     assert read.family == ("j1", "3")
     assert read.amounts == (("cpu", Fraction(2)), ("pods", Fraction(1)))
-    assert read.is_gated
-    assert read.is_kept
-    assert read.is_of_job
-    assert read.is_deleting
-    assert read.is_running
-    assert read.is_disrupted
-    assert read.is_marked
-    assert not read.is_daemon
-    assert read.notice == "{}"
-    assert read.end is None
+    assert all((read.is_gated, read.is_kept, read.is_of_job, read.is_deleting, read.is_running))
+    assert (read.is_disrupted, read.is_marked, read.is_daemon) == (True, True, False)
+    assert (read.notice, read.end) == ("{}", None)
 
 
 @pytest.mark.parametrize("document", [LEAST, pod(), pod(spec={}, status={}), pod({"labels": None, "finalizers": None})])
