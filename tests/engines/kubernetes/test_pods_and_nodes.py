@@ -21,41 +21,42 @@ def pod(meta: dict[str, Any] | None = None, spec: Any = None, status: Any = None
     return {"metadata": META | (meta or {}), "spec": spec, "status": status}
 
 
+WHOLE = pod(
+    {
+        "labels": {"queue": "risk", "batch.kubernetes.io/controller-uid": "j1"},
+        "annotations": {
+            names.CONSUMER: "/a",
+            names.ATTEMPT: "12",
+            names.NOTICE: "{}",
+            names.INDEX: "3",
+            "other": "x",
+        },
+        "ownerReferences": [
+            {"kind": "ConfigMap", "name": "c", "uid": "c1"},
+            {"kind": "Job", "name": "j", "uid": "j1", "controller": True},
+        ],
+        "finalizers": [names.FINALIZER, "batch.kubernetes.io/job-tracking"],
+        "deletionTimestamp": "2026-01-05T09:00:00Z",
+    },
+    {
+        "serviceAccountName": "trader",
+        "schedulingGates": [{"name": "other/gate"}, {"name": names.GATE}],
+        "nodeName": "n1",
+        "nodeSelector": {names.HOSTNAME: "h1"},
+        "priority": -5,
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"resources": {"requests": {"cpu": "2"}}}],
+    },
+    {
+        "phase": "Running",
+        "containerStatuses": [{"state": {"running": {}}}],
+        "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": MARK}],
+    },
+)
+
+
 def test_a_whole_pod() -> None:
-    read = pod_of(
-        pod(
-            {
-                "labels": {"queue": "risk", "batch.kubernetes.io/controller-uid": "j1"},
-                "annotations": {
-                    names.CONSUMER: "/a",
-                    names.ATTEMPT: "12",
-                    names.NOTICE: "{}",
-                    names.INDEX: "3",
-                    "other": "x",
-                },
-                "ownerReferences": [
-                    {"kind": "ConfigMap", "name": "c", "uid": "c1"},
-                    {"kind": "Job", "name": "j", "uid": "j1", "controller": True},
-                ],
-                "finalizers": [names.FINALIZER, "batch.kubernetes.io/job-tracking"],
-                "deletionTimestamp": "2026-01-05T09:00:00Z",
-            },
-            {
-                "serviceAccountName": "trader",
-                "schedulingGates": [{"name": "other/gate"}, {"name": names.GATE}],
-                "nodeName": "n1",
-                "nodeSelector": {names.HOSTNAME: "h1"},
-                "priority": -5,
-                "terminationGracePeriodSeconds": 0,
-                "containers": [{"resources": {"requests": {"cpu": "2"}}}],
-            },
-            {
-                "phase": "Running",
-                "containerStatuses": [{"state": {"running": {}}}],
-                "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": MARK}],
-            },
-        )
-    )
+    read = pod_of(WHOLE)
     assert (read.uid, read.namespace, read.name, read.version) == ("u1", "ml", "p1", "7")
     assert read.annotations == {names.CONSUMER: "/a", names.NOTICE: "{}"}
     assert (read.service_account, read.node, read.pinned, read.place) == ("trader", "n1", "h1", "n1")
