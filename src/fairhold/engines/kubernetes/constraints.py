@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 
 KEEPING_OUT = ("NoSchedule", "NoExecute")
 """Effects of taints that keep pods out."""
-_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
-"""What is compared as a number; `int` would take more: spaces, `1_000`, digits of other scripts."""
-_PLAIN = re.compile(r"0|-?[1-9][0-9]*")
-"""Values of tolerations and taints have one way to write a number."""
+_OF_LABELS, _OF_TAINTS = re.compile(r"[0-9]+"), re.compile(r"0|-?[1-9][0-9]*")
+"""How numbers are written in labels, and in taints and tolerations; `int` would take more."""
 
 
 class Taint(NamedTuple):
@@ -42,7 +40,7 @@ class Toleration(NamedTuple):
             return False
         if self.operator == "Equal":
             return self.value == taint.value
-        return all(map(_PLAIN.fullmatch, (taint.value, self.value))) and _holds(self.operator, taint.value, self.value)
+        return _holds(self.operator, taint.value, self.value, _OF_TAINTS)
 
 
 class Expression(NamedTuple):
@@ -63,7 +61,9 @@ class Expression(NamedTuple):
             return value is not None
         if self.operator == "DoesNotExist":
             return value is None
-        return value is not None and len(self.values) == 1 and _holds(self.operator, value, self.values[0])
+        if value is None or len(self.values) != 1:
+            return False
+        return _holds(self.operator, value, self.values[0], _OF_LABELS)
 
     def __str__(self) -> str:
         if self.operator in {"In", "NotIn"}:
@@ -155,9 +155,9 @@ def _expressions(stated: Iterable[Mapping[str, Any]] | None) -> tuple[Expression
     )
 
 
-def _holds(operator: str, value: str, bound: str) -> bool:
+def _holds(operator: str, value: str, bound: str, form: re.Pattern[str]) -> bool:
     """Whether `Gt` or `Lt` holds between two whole numbers; what is none, or another operator, never does."""
-    if not _WHOLE.fullmatch(value) or not _WHOLE.fullmatch(bound):
+    if not all(len(each) < 300 and form.fullmatch(each) for each in (value, bound)):
         return False
     one, other = int(value), int(bound)
     if not all(-(2**63) <= each < 2**63 for each in (one, other)):
