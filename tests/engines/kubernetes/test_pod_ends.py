@@ -140,24 +140,26 @@ def test_a_pod_that_ran_for_too_long(code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 1, 137, 143])
-@pytest.mark.parametrize("reason", ["Evicted", "Terminated", "Preempting"])
-def test_a_pod_that_its_node_ended_is_not_at_fault(reason: str, code: int) -> None:
-    found = status(
-        "Failed",
-        ended(code),
-        reason=reason,
-        message="The node was low on resource: memory.",
-        conditions=disrupted("TerminationByKubelet"),
-    )
-    said = end(found)
+@pytest.mark.parametrize(
+    ("reason", "expected"), [("Evicted", "failed"), ("Terminated", "host_lost"), ("Preempting", "host_lost")]
+)
+def test_whether_a_pod_that_its_node_ended_is_at_fault(reason: str, expected: str, code: int) -> None:
+    word = "The node was low on resource: memory."
+    by_node = disrupted("TerminationByKubelet")
+    said = end(status("Failed", ended(code), reason=reason, message=word, conditions=by_node))
     assert said is not None
-    assert (said.reason, said.code, said.detail) == ("host_lost", code, "The node was low on resource: memory.")
+    assert (said.reason, said.code, said.detail) == (expected, code, word)
 
 
 def test_a_pod_that_used_more_disk_than_it_may_is_at_fault() -> None:
     said = 'Container c exceeded its local ephemeral storage limit "1Gi".'
     found = end(status("Failed", ended(137), reason="Evicted", message=said))
     assert found == Exit("failed", 137, 9, said)
+
+
+def test_saved_work_is_saved_whoever_ends_the_pod() -> None:
+    found = status("Failed", ended(75), reason="Terminated", conditions=disrupted("TerminationByKubelet"))
+    assert end(found, noticed=True) == Exit("yielded", 75)
 
 
 def test_what_finished_in_time_is_finished_where_its_node_ends_it() -> None:

@@ -24,6 +24,8 @@ _YIELDED = 75
 """Exit status of work under notice that has saved what it needs to go on."""
 _UNSTARTED = ("StartError", "ContainerCannotRun")
 """Why a container ended whose command could not be started."""
+_BY_NODE = ("Terminated", "Preempting")
+"""Why a kubelet ended a pod that is not at fault."""
 _NONE = "no container started"
 
 
@@ -211,7 +213,11 @@ def end_of(spec: Mapping[str, Any], status: Mapping[str, Any], *, is_deleting: b
 
 
 def _exit(status: Mapping[str, Any], ended: Sequence[Mapping[str, Any]], *, is_noticed: bool) -> Exit:
-    """The end of a pod by the ends of its containers: that of the first that did not end well counts."""
+    """The end of a pod by the ends of its containers: that of the first that did not end well counts.
+
+    A kubelet ends pods when its node is switched off, or for pods of the system, which is no pod's fault; or where the
+    node has too little left (`Evicted`), which starts with the pods that use more than they asked for.
+    """
     worst = next((each for each in ended if each.get("exitCode") != 0), ended[0])
     code, why = _number(worst.get("exitCode"), -1), worst.get("reason")
     reason = "finished" if code == 0 and status.get("phase") != "Failed" else "failed"
@@ -221,7 +227,7 @@ def _exit(status: Mapping[str, Any], ended: Sequence[Mapping[str, Any]], *, is_n
         reason = "time_limit"
     elif code == _YIELDED and is_noticed:
         reason = "yielded"
-    elif _disruption(status) == "TerminationByKubelet" and reason != "finished":
+    elif reason != "finished" and status.get("reason") in _BY_NODE and _disruption(status) == "TerminationByKubelet":
         reason = "host_lost"
     elif why in _UNSTARTED:
         reason = "not_started"
