@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
 
 KEEPING_OUT = ("NoSchedule", "NoExecute")
 """Effects of taints that keep pods out."""
+_OF_LABELS, _OF_TAINTS = re.compile(r"[0-9]+"), re.compile(r"0|-?[1-9][0-9]*")
+"""How numbers are written in labels, and in taints and tolerations; `int` would take more."""
 
 
 class Taint(NamedTuple):
@@ -33,9 +36,11 @@ class Toleration(NamedTuple):
             return False
         if self.operator == "Exists":
             return self.key in {"", taint.key}
-        if self.operator in {"Lt", "Gt"}:
-            return self.key == taint.key and _compare(self.operator, taint.value, self.value)
-        return self.key == taint.key and self.value == taint.value
+        if self.key != taint.key:
+            return False
+        if self.operator == "Equal":
+            return self.value == taint.value
+        return _holds(self.operator, taint.value, self.value, _OF_TAINTS)
 
 
 class Expression(NamedTuple):
@@ -56,7 +61,9 @@ class Expression(NamedTuple):
             return value is not None
         if self.operator == "DoesNotExist":
             return value is None
-        return value is not None and len(self.values) == 1 and _compare(self.operator, value, self.values[0])
+        if value is None or len(self.values) != 1:
+            return False
+        return _holds(self.operator, value, self.values[0], _OF_LABELS)
 
     def __str__(self) -> str:
         if self.operator in {"In", "NotIn"}:
@@ -142,11 +149,17 @@ def taints_of(spec: Mapping[str, Any]) -> tuple[Taint, ...]:
 
 
 def _expressions(stated: Iterable[Mapping[str, Any]] | None) -> tuple[Expression, ...]:
-    return tuple(Expression(each["key"], each["operator"], tuple(each.get("values") or ())) for each in stated or ())
+    return tuple(
+        Expression(each.get("key") or "", each.get("operator") or "", tuple(each.get("values") or ()))
+        for each in stated or ()
+    )
 
 
-def _compare(operator: str, value: str, bound: str) -> bool:
-    try:
-        return int(value) > int(bound) if operator == "Gt" else int(value) < int(bound)
-    except ValueError:
+def _holds(operator: str, value: str, bound: str, form: re.Pattern[str]) -> bool:
+    """Whether `Gt` or `Lt` holds between two whole numbers; what is none, or another operator, never does."""
+    if not all(len(each) < 300 and form.fullmatch(each) for each in (value, bound)):
         return False
+    one, other = int(value), int(bound)
+    if not all(-(2**63) <= each < 2**63 for each in (one, other)):
+        return False
+    return one > other if operator == "Gt" else operator == "Lt" and one < other

@@ -142,7 +142,7 @@ class Fleet:
         is_fresh : what is known of the cluster is up to date; else every machine is silent
         """
         changed = self._changed if is_fresh else self._changed | self._machines.keys()
-        self._changed = set()
+        self._changed = set() if is_fresh else changed
         for name in sorted(changed):
             before, now = self._machines.get(name, _UNSEEN), self._machine(name, is_fresh=is_fresh)
             self._machines[name] = now
@@ -152,7 +152,7 @@ class Fleet:
                 yield MachineSilent(name)
             elif now.is_there and before.labels != now.labels:
                 yield MachineLabelled(name, now.labels)
-            if now.is_lost and not before.is_lost and not now.is_there:
+            if now.is_lost and not before.is_lost:
                 yield MachineGone(name)
             if now.is_closed and not before.is_closed:
                 yield MachineClosed(name, CORDONED)
@@ -160,7 +160,10 @@ class Fleet:
                 yield MachineOpened(name)
 
     def _machine(self, name: str, *, is_fresh: bool) -> _Machine:
-        node = self.nodes.get(name)
+        """A node as it is now: a silent one is not closed anew, as it starts nothing, and may be no host yet."""
+        node, before = self.nodes.get(name), self._machines.get(name, _UNSEEN)
         if node is None:
-            return _Machine(boot=self._machines.get(name, _UNSEEN).boot)
-        return _Machine(is_fresh and node.is_ready, node.boot, node.is_closed, node.is_lost, self.labels(name))
+            return _Machine(boot=before.boot)
+        is_there = is_fresh and node.is_ready
+        is_closed = node.is_closed and (is_there or before.is_closed)
+        return _Machine(is_there, node.boot, is_closed, node.is_lost and not node.is_ready, self.labels(name))

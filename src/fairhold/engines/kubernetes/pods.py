@@ -13,13 +13,20 @@ from fairhold.model.kubernetes import Amounts
 from fairhold.orchestrator.events import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Shared = TypeVar("Shared", Amounts, Constraint)
 OVER = ("Succeeded", "Failed")
-_SIGNALLED = 128
+MARK = "ReclaimedByFairhold"
+"""Reason of the condition by which a pod is told to give way, where it is Fairhold that tells it."""
+_SIGNALLED, _LAST_SIGNAL = 128, 64
 _YIELDED = 75
 """Exit status of work under notice that has saved what it needs to go on."""
+_UNSTARTED = ("StartError", "ContainerCannotRun")
+"""Why a container ended whose command could not be started."""
+_BY_NODE = ("Terminated", "Preempting")
+"""Why a kubelet ended a pod that is not at fault."""
+_NONE = "no container started"
 
 
 class Owner(NamedTuple):
@@ -42,7 +49,7 @@ class Pod:
     index    : completion index of an Indexed Job, empty = none
     priority : of its priority class
     notice   : text of its notice, empty = none
-    is_disrupted : its condition says that it is to give way
+    is_disrupted : its condition says that it is to give way; is_marked: it was Fairhold that said so
     is_running   : a container of it runs
     end      : how it ended, None = something of it may run, now or later
     trouble  : why kube-scheduler cannot bind it, empty = it is bound or not looked at
@@ -68,6 +75,7 @@ class Pod:
     grace: int
     is_deleting: bool
     is_disrupted: bool
+    is_marked: bool
     is_running: bool
     is_daemon: bool
     end: Exit | None
@@ -146,10 +154,9 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
     meta, spec, status = document["metadata"], document.get("spec") or {}, document.get("status") or {}
     annotations = meta.get("annotations") or {}
     owners = [each for each in meta.get("ownerReferences") or () if each.get("controller")]
-    owner = Owner(owners[0]["kind"], owners[0]["name"], owners[0]["uid"]) if owners else None
-    conditions = {each["type"]: each for each in status.get("conditions") or ()}
-    said = annotations.get(names.ATTEMPT, "")
-    is_deleting = bool(meta.get("deletionTimestamp"))
+    owner = Owner(*(owners[0].get(key) or "" for key in Owner._fields)) if owners else None
+    said = str(annotations.get(names.ATTEMPT) or "")
+    is_deleting, disruption = bool(meta.get("deletionTimestamp")), _disruption(status)
     return Pod(
         uid=meta["uid"],
         namespace=meta["namespace"],
@@ -159,7 +166,7 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         annotations={key: annotations[key] for key in _OURS if key in annotations},
         service_account=spec.get("serviceAccountName") or "default",
         owner=owner,
-        gates=tuple(each["name"] for each in spec.get("schedulingGates") or ()),
+        gates=tuple(each.get("name") or "" for each in spec.get("schedulingGates") or ()),
         finalizers=tuple(meta.get("finalizers") or ()),
         node=spec.get("nodeName") or "",
         pinned=(spec.get("nodeSelector") or {}).get(names.HOSTNAME, ""),
@@ -170,53 +177,68 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         constraint=_shared(constraint_of(spec)),
         grace=_number(spec.get("terminationGracePeriodSeconds"), 30),
         is_deleting=is_deleting,
-        is_disrupted=conditions.get(names.DISRUPTION, {}).get("status") == "True",
+        is_disrupted=bool(disruption),
+        is_marked=disruption == MARK,
         is_running=any("running" in (each.get("state") or {}) for each in _containers(status)),
         is_daemon=owner is not None and owner.kind in {"DaemonSet", "Node"},
         end=end_of(spec, status, is_deleting=is_deleting, is_noticed=names.NOTICE in annotations),
-        trouble=_trouble(conditions.get("PodScheduled", {})),
+        trouble=_trouble(_conditions(status).get("PodScheduled", {})),
     )
 
 
 def end_of(spec: Mapping[str, Any], status: Mapping[str, Any], *, is_deleting: bool, is_noticed: bool) -> Exit | None:
     """How a pod ended; None where a container of it runs or may run.
 
-    The phase alone proves nothing: the garbage collector of pods writes `Failed` beside containers that run on, on a
-    node that is not there. What counts is that each container says `terminated`, or that none was ever started.
+    The phase alone proves nothing: the garbage collector of pods writes `Failed` of a node that is not there, beside
+    containers that run on, or start. A kubelet writes it when nothing of the pod runs any more, which counts where no
+    container says otherwise. Before that, a container that has ended may be started anew.
     """
-    phase, statuses = status.get("phase"), _containers(status)
-    states = [each.get("state") or {} for each in statuses]
+    is_over = status.get("phase") in OVER
     if not spec.get("nodeName"):
-        return Exit("cancel", detail="it was deleted before it was bound") if is_deleting else None
-    if phase not in OVER and not (is_deleting and states and all("terminated" in state for state in states)):
+        if is_deleting:
+            return Exit("cancel", detail="it was deleted before it was bound")
+        return Exit("not_started", detail=_why(status) or "it was over before it was bound") if is_over else None
+    statuses = _containers(status)
+    states = [each.get("state") or {} for each in statuses]
+    if not is_over or any("running" in state for state in states):
         return None
-    if any("running" in state for state in states):
+    open_ones = [each for each, state in zip(statuses, states, strict=True) if "terminated" not in state]
+    is_never = spec.get("restartPolicy") == "Never"
+    if _disruption(status) == "DeletionByPodGC" and (open_ones or not statuses or not is_never):
         return None
-    ended = [state["terminated"] for state in states if "terminated" in state]
-    if any("terminated" not in state for state in states) and any(each.get("containerID") for each in statuses):
+    if open_ones and any(each.get("containerID") for each in statuses):
         return None
-    if not ended:
-        return Exit(
-            "not_started", detail=_line(status.get("message") or status.get("reason") or "no container started")
-        )
-    worst = next((each for each in ended if each.get("exitCode")), ended[0])
-    code = _number(worst.get("exitCode"), 0)
-    detail = _line(worst.get("message") or "") or _line(status.get("message") or "")
-    reason = "finished" if code == 0 and phase != "Failed" else "failed"
-    if worst.get("reason") == "OOMKilled":
+    ended = [state["terminated"] or {} for state in states if "terminated" in state] or _failed_first(status)
+    return _exit(status, ended, is_noticed=is_noticed) if ended else Exit("not_started", detail=_why(status) or _NONE)
+
+
+def _exit(status: Mapping[str, Any], ended: Sequence[Mapping[str, Any]], *, is_noticed: bool) -> Exit:
+    """The end of a pod by the ends of its containers: that of the first that did not end well counts.
+
+    A kubelet ends pods when its node is switched off, or for pods of the system, which is no pod's fault; or where the
+    node has too little left (`Evicted`), which starts with the pods that use more than they asked for.
+    """
+    worst = next((each for each in ended if each.get("exitCode") != 0), ended[0])
+    code, why = _number(worst.get("exitCode"), -1), worst.get("reason")
+    reason = "finished" if code == 0 and status.get("phase") != "Failed" else "failed"
+    if why == "OOMKilled":
         reason = "memory"
     elif status.get("reason") == "DeadlineExceeded":
         reason = "time_limit"
     elif code == _YIELDED and is_noticed:
         reason = "yielded"
-    signal = _number(worst.get("signal"), 0) or (code - _SIGNALLED if _SIGNALLED < code < 2 * _SIGNALLED else 0)
-    return Exit(reason, code, signal, detail)
+    elif reason != "finished" and status.get("reason") in _BY_NODE and _disruption(status) == "TerminationByKubelet":
+        reason = "host_lost"
+    elif why in _UNSTARTED:
+        reason = "not_started"
+    signal = _number(worst.get("signal"), 0) or (code - _SIGNALLED if 0 < code - _SIGNALLED <= _LAST_SIGNAL else 0)
+    return Exit(reason, code, signal, _line(worst.get("message") or "") or _line(status.get("message") or ""))
 
 
 def node_of(document: Mapping[str, Any]) -> NodeSeen:
     """Read a node from its object."""
     meta, spec, status = document["metadata"], document.get("spec") or {}, document.get("status") or {}
-    is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ())
+    is_ready = _conditions(status).get("Ready", {}).get("status") == "True"
     taints = taints_of(spec)
     return NodeSeen(
         name=meta["name"],
@@ -235,6 +257,27 @@ def _containers(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found = list(status.get("containerStatuses") or ())
     found += [each for each in status.get("initContainerStatuses") or () if "running" in (each.get("state") or {})]
     return found
+
+
+def _failed_first(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Ends of init containers that failed, after which no other was started."""
+    states = [each.get("state") or {} for each in status.get("initContainerStatuses") or ()]
+    ended: list[Mapping[str, Any]] = [state["terminated"] or {} for state in states if "terminated" in state]
+    return [each for each in ended if each.get("exitCode") != 0]
+
+
+def _conditions(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {each.get("type") or "": each for each in status.get("conditions") or ()}
+
+
+def _disruption(status: Mapping[str, Any]) -> str:
+    """Who says that a pod is to give way, as a reason; empty = nobody does."""
+    condition = _conditions(status).get(names.DISRUPTION, {})
+    return str(condition.get("reason") or "Unknown") if condition.get("status") == "True" else ""
+
+
+def _why(status: Mapping[str, Any]) -> str:
+    return _line(status.get("message") or status.get("reason") or "")
 
 
 def _trouble(scheduled: Mapping[str, Any]) -> str:

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     Sums = dict[str, Fraction]
 
+_HUGE = "hugepages-"
+
 
 def amounts_of(spec: Mapping[str, Any]) -> Amounts:
     """The amounts that a node has to have free for a pod, by name of the resource.
 
     A sidecar (an init container that is restarted always) runs beside all that starts after it. What a pod states for
-    itself as a whole comes before the sum of its containers. One pod counts as one of `pods`.
+    itself as a whole comes before the sum of its containers, where it may. One pod counts as one of `pods`.
     """
     together: Sums = {}
     for container in spec.get("containers") or ():
@@ -34,7 +36,7 @@ def amounts_of(spec: Mapping[str, Any]) -> Amounts:
             mine = {}
         _raise(peak, _sum(sidecars, mine))
     _raise(together, peak)
-    together.update(_requests(spec))
+    together.update(_as_a_whole(spec.get("resources") or {}, together))
     _add(together, quantities(spec.get("overhead")))
     together["pods"] = Fraction(1)
     return tuple(sorted((name, amount) for name, amount in together.items() if amount > 0))
@@ -54,6 +56,14 @@ def less(there: Amounts, used: Iterable[Amounts]) -> Amounts:
             if name in left:
                 left[name] -= amount
     return tuple((name, max(Fraction(0), amount)) for name, amount in left.items())
+
+
+def _as_a_whole(resources: Mapping[str, Any], sums: Sums) -> Sums:
+    """What a pod states of itself: cores, memory and huge pages alone; a limit where nothing else says it."""
+    limits = quantities(resources.get("limits"))
+    found = {name: amount for name, amount in limits.items() if name not in sums or name.startswith(_HUGE)}
+    found |= quantities(resources.get("requests"))
+    return {name: amount for name, amount in found.items() if name in {"cpu", "memory"} or name.startswith(_HUGE)}
 
 
 def _requests(holder: Mapping[str, Any]) -> Sums:

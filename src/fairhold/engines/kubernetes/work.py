@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 RETRY = 250_000
-"""Microseconds before a request that failed is made again, doubled each time."""
+"""Microseconds, doubled with each failure of a request, before it is made again."""
 MOST_TRIES = 7
 
 
@@ -71,15 +71,16 @@ class Work:
         host : value of the label by which pods are pinned to the granted node
         """
         pod = self.pod
-        if self.is_recorded:
+        if self.is_recorded or (self.is_unwanted and pod.end is not None):
             return self._to_end()
         if self.is_unwanted:
             return None if pod.is_deleting else writes.delete(pod, pod.grace)
-        if not self.attempt or self.is_told or (pod.is_gated and (self.stopping or pod.is_deleting)):
+        is_lost_on = pod.is_deleting and (pod.is_gated or not pod.is_kept)
+        if not self.attempt or self.is_told or is_lost_on or (pod.is_gated and self.stopping):
             return None
         if pod.is_gated:
             return writes.grant(pod, host, self.attempt)
-        if pod.attempt != self.attempt or not (pod.is_kept or pod.is_deleting):
+        if pod.attempt != self.attempt or not pod.is_kept:
             return writes.keep(pod, self.attempt)
         return None if pod.is_deleting else self._to_leave(now)
 
@@ -92,7 +93,8 @@ class Work:
     def _to_leave(self, now: int) -> Write | None:
         """What is to be written so that a pod that was let go knows of its notice, and ends when it has to."""
         pod = self.pod
-        if pod.is_disrupted != self.is_leaving:
+        is_due = not pod.is_disrupted if self.is_leaving else pod.is_marked
+        if is_due:
             why = self.notice or self.stopping or "the notice was withdrawn"
             return writes.disrupt(pod, why, is_disrupted=self.is_leaving)
         if self.notice != pod.notice and not self.stopping:
