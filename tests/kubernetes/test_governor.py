@@ -185,3 +185,34 @@ def test_a_start_after_a_crash_finds_all_pods(estate: Estate, *, is_lost: bool) 
     estate.until_states(estate.risk, running=4, gated=6)
     left = {pod["metadata"]["uid"] for pod in estate.pods(estate.risk) if state_of(pod) == "running"}
     assert left < before
+
+
+def test_a_gang_starts_when_all_its_pods_are_there_and_fit(estate: Estate) -> None:
+    notes = {names.GANG: "g", names.GANG_SIZE: "6"}
+    for number in range(5):
+        estate.pod(estate.risk, f"g{number}", notes=notes)
+    estate.pod(estate.risk, "alone")
+    estate.until_states(estate.risk, running=1, gated=5)
+    for number in range(2):
+        estate.pod(estate.trading, f"t{number}")
+    estate.until_states(estate.trading, running=2)
+    estate.pod(estate.risk, "g5", notes=notes)  # five GPUs are free: the gang waits
+    estate.until(lambda: any(job.title == "g0" for job in estate.house.client.jobs()))
+    assert estate.states(estate.risk) == {"running": 1, "gated": 6}
+    estate.delete(estate.risk, "alone", grace=1)
+    estate.until_states(estate.risk, running=6, gated=0)
+    estate.house.kill()
+    estate.house.serve()
+    estate.until(lambda: sum(job.tasks["running"] for job in estate.house.client.jobs()) == 8)
+    assert estate.states(estate.risk)["running"] == 6
+
+
+def test_the_pods_of_a_job_are_a_gang_where_they_say_so(estate: Estate) -> None:
+    estate.pod(estate.trading, "t")
+    estate.until_states(estate.trading, running=1)
+    estate.job(estate.risk, "mpi", 8, notes={names.GANG_SIZE: "8"})
+    estate.until(lambda: any(job.tasks["tasks"] == 8 for job in estate.house.client.jobs()))
+    assert estate.states(estate.risk)["running"] == 0
+    estate.delete(estate.trading, "t", grace=1)
+    estate.until_states(estate.risk, running=8)
+    assert max(estate.used().values()) <= 4

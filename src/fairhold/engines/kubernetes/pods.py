@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Shared = TypeVar("Shared", Amounts, Constraint)
+MOST_DIGITS = 6
 OVER = ("Succeeded", "Failed")
 MARK = "ReclaimedByFairhold"
 """Reason of the condition by which a pod is told to give way, where it is Fairhold that tells it."""
@@ -108,6 +109,17 @@ class Pod:
             return self.owner.uid, self.index
         uid, slash, index = self.annotations.get(names.OWNER, "").partition("/")
         return (uid, index) if slash else None
+
+    @property
+    def gang(self) -> tuple[str, str]:
+        """Namespace and name of its gang; without a name the pods of its controller are one."""
+        return self.namespace, self.annotations.get(names.GANG) or (self.owner.uid if self.owner else self.uid)
+
+    @property
+    def gang_size(self) -> int:
+        """How many pods start together with it, itself counted; 1 = it is alone."""
+        said = self.annotations.get(names.GANG_SIZE, "")
+        return int(said) if said.isascii() and said.isdigit() and len(said) < MOST_DIGITS else 1
 
     @property
     def is_of_job(self) -> bool:

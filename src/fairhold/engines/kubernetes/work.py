@@ -23,7 +23,7 @@ class Work:
     """A pod of a job.
 
     pod      : as it was seen last
-    job      : name of its job, empty = none was accepted
+    job      : name of its job, empty = none was accepted; index: number of its task there
     attempt  : number of its attempt, 0 = it waits; host: node that was granted
     notice   : text of the notice that it is to have, empty = none; deadline: instant at which it ends, 0 = none
     stopping : why it is to be stopped, empty = it is not
@@ -36,18 +36,34 @@ class Work:
     """
 
     __slots__ = (
-        *("attempt", "deadline", "end", "fault", "host", "is_busy", "is_recorded", "is_replaced", "is_running"),
+        *(
+            "attempt",
+            "deadline",
+            "end",
+            "fault",
+            "host",
+            "index",
+            "is_busy",
+            "is_recorded",
+            "is_replaced",
+            "is_running",
+        ),
         *("is_told", "is_unwanted", "job", "notice", "pod", "retry_at", "stopping", "tries"),
     )
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
         self.job = self.host = self.notice = self.stopping = ""
-        self.attempt = self.deadline = self.retry_at = self.tries = 0
+        self.attempt = self.deadline = self.index = self.retry_at = self.tries = 0
         self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
         self.is_replaced = False
         self.end: Exit | None = None
         self.fault: Fault | None = None
+
+    @property
+    def seat(self) -> tuple[str, int]:
+        """Its job and the number of its task."""
+        return self.job, self.index
 
     @property
     def is_leaving(self) -> bool:

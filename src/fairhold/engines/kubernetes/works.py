@@ -15,7 +15,7 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.engines.kubernetes.vacancies import Family
+    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
@@ -31,7 +31,7 @@ _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
 class Works:
     """Governed pods by uid.
 
-    of_job    : job → uid of its pod; vacancies: jobs that wait for another pod
+    of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     news      : what the service is to be told
     now       : the service's clock
     """
@@ -39,7 +39,7 @@ class Works:
     def __init__(self, now: Callable[[], int]) -> None:
         self.now = now
         self.of: dict[str, Work] = {}
-        self.of_job: dict[str, str] = {}
+        self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
         self.news: list[Event] = []
         self.touched: dict[str, None] = {}
@@ -66,7 +66,7 @@ class Works:
             work.is_running = True
             self.news.append(TaskRunning(work.attempt))
         elif pod.family and (pod.is_released or (pod.is_deleting and work.is_leaving)):
-            self.vacancies.open(pod.family, work.job)
+            self.vacancies.open(pod.family, work.seat)
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
@@ -79,9 +79,20 @@ class Works:
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
         self._ended.pop(work.attempt, None)
-        if self.of_job.get(work.job) == uid:
-            del self.of_job[work.job]
+        if self.pod_of(work.seat) == uid:
+            del self.of_job[work.job][work.index]
+            if not self.of_job[work.job]:
+                del self.of_job[work.job]
         return work
+
+    def pod_of(self, seat: Seat) -> str:
+        """Uid of the pod of a task, empty = it has none."""
+        return self.of_job.get(seat[0], {}).get(seat[1], "")
+
+    def seat(self, work: Work, seat: Seat) -> None:
+        """A pod is the one of a task from now on."""
+        work.job, work.index = seat
+        self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
 
     def grant(self, work: Work, attempt: int, host: str) -> None:
         """A pod has an attempt on a host."""
@@ -89,11 +100,11 @@ class Works:
         self._of_attempt[attempt] = work.pod.uid
         self.touched[work.pod.uid] = None
 
-    def awaits(self, job: str, family: Family) -> None:
-        """A job waits for a pod that takes the place of one that is gone."""
+    def awaits(self, seat: Seat, family: Family) -> None:
+        """A task waits for a pod that takes the place of one that is gone."""
         until = self.now() + PATIENCE
-        self.vacancies.open(family, job)
-        self.vacancies.await_until(family, job, until)
+        self.vacancies.open(family, seat)
+        self.vacancies.await_until(family, seat, until)
         heapq.heappush(self._timers, (until, ""))
 
     def lose_host(self, name: str) -> None:
@@ -109,8 +120,8 @@ class Works:
         waits = OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
         work.is_replaced = waits and pod.family is not None
         if waits and pod.family is not None:
-            if self.of_job.get(work.job) == pod.uid:  # else another has taken its place already
-                self.awaits(work.job, pod.family)
+            if self.pod_of(work.seat) == pod.uid:  # else another has taken its place already
+                self.awaits(work.seat, pod.family)
                 self.news.append(JobHeld(work.job, AWAITED))
         elif waits or end.reason == "cancel":
             self.news.append(JobCancelled(work.job))
@@ -147,7 +158,7 @@ class Works:
         self.touched[work.pod.uid] = None
 
     def _start(self, order: Start) -> None:
-        work = self.of.get(self.of_job.get(order.job, ""))
+        work = self.of.get(self.pod_of((order.job, order.index)))
         if work is None or work.is_told or work.pod.is_deleting:
             end = Exit("cancel", detail="its pod was deleted before it was let go")
             self.news += [JobCancelled(order.job), TaskEnded(order.attempt, Outcome.STOPPED, end)]

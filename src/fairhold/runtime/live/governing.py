@@ -14,6 +14,7 @@ from fairhold.runtime.live.submitting import Submission
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.governor import Governor, Report
+    from fairhold.engines.kubernetes.vacancies import Seat
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
 
@@ -25,8 +26,9 @@ class Governing:
 
     def __init__(self, core: Core, governor: Governor) -> None:
         self.governor = governor
-        self._job_of = _jobs_by_pod(core)
-        """Uid of a pod → job, of jobs from before this start that were not met again."""
+        self._seat_of = _seats(core)
+        """Uid of a pod → its task, of jobs from before this start that were not met again."""
+        governor.asking.known.update(self._seat_of)
 
     def begin(self, core: Core) -> None:
         """A round begins: tell the governor what clients have changed."""
@@ -55,7 +57,7 @@ class Governing:
     def _ask(self, core: Core, asked: Appeared) -> None:
         """Work has appeared: it gets a job, finds the one that it had, or is refused."""
         uid = asked.work[0]
-        job = self._job_of.pop(uid, "")
+        job, index = self._seat_of.pop(uid, ("", 0))
         known = core.cluster.jobs.get(job)
         if asked.is_going and (known is None or asked.attempt not in known.attempts):
             self.governor.unwanted(uid)
@@ -63,9 +65,8 @@ class Governing:
         group = asked.terms.resource_group
         if not job and asked.host and (group, asked.host) not in core.cluster.hosts:
             what = f"it runs on the node `{asked.host}`, which is no host of `{asked.terms.consumer}`"
-            self.governor.refused(
-                uid, Fault("unknown-host", what, "compare `nodes` of the plan with the node's labels")
-            )
+            mend = "compare `nodes` of the plan with the node's labels"
+            self.governor.refused(uid, Fault("unknown-host", what, mend))
             return
         if not job:
             try:
@@ -75,14 +76,20 @@ class Governing:
                 return
         record = core.cluster.jobs.get(job)
         if record is None or record.is_cancelled or record.is_over:
-            self.governor.unwanted(uid)
-            return
-        self._find(core, asked, record)
+            for each in asked.work:
+                self.governor.unwanted(each)
+        elif len(asked.work) > 1:
+            self.governor.asking.begin_gang(asked.work)
+            for number, each in enumerate(asked.work):
+                self.governor.accepted(each, (job, number))
+        else:
+            self._find(core, asked, record, index)
 
-    def _find(self, core: Core, asked: Appeared, job: JobRecord) -> None:
+    def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
-        uid, attempts = asked.work[0], job.attempts
-        if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its job
+        uid, seat = asked.work[0], (job.name, index)
+        attempts = [number for number in job.attempts if core.cluster.attempts[number].index == index]
+        if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its task
             self.governor.unwanted(uid)
             return
         if not attempts and asked.host:
@@ -92,38 +99,48 @@ class Governing:
                 core.feed(JobCancelled(job.name))
                 self.governor.refused(uid, error.faults[0])
                 return
-            attempts = job.attempts
-        if not attempts:
-            self.governor.accepted(uid, job.name)
-            return
-        number = asked.attempt if asked.attempt in attempts else next(iter(attempts))
-        self.governor.accepted(uid, job.name, number, core.cluster.attempts[number].places[0][0])
+            attempts = list(job.attempts)
+        if attempts:
+            self.governor.accepted(uid, seat, attempts[0], core.cluster.attempts[attempts[0]].places[0][0])
+        else:
+            self.governor.accepted(uid, seat)
 
     def _replace(self, core: Core, report: Replaced) -> None:
-        """A pod takes the place of another: later starts find the job by it."""
+        """A pod takes the place of another: later starts find the task by it."""
         spec = core.specs.of(report.job)
-        if report.job in core.cluster.jobs and spec is not None:
-            core.change(JobChanged(report.job), dict(spec.labels) | dict(report.labels))
+        if report.job not in core.cluster.jobs or spec is None:
+            return
+        labels = dict(spec.labels)
+        for key, word in (("pod", report.pod), ("uid", report.uid)):
+            words = labels[key].split(",")
+            words[report.index] = word
+            labels[key] = ",".join(words)
+        core.change(JobChanged(report.job), labels)
 
     def _compare(self, core: Core, uids: frozenset[str]) -> None:
-        """Jobs from before this start whose pods are not there any more are over, but those that wait for another."""
-        for uid, job in self._job_of.items():
+        """Jobs from before this start whose pods are not there any more are over, but those that wait for others."""
+        for uid, (job, index) in self._seat_of.items():
             record = core.cluster.jobs.get(job)
             if uid in uids or record is None:
                 continue
-            labels = spec.labels if (spec := core.specs.of(job)) else {}
-            if record.hold == AWAITED and "owner" in labels:
-                self.governor.vacant(job, (labels["owner"], labels.get("index", "")))
+            if not record.is_waiting(index) and index not in {
+                core.cluster.attempts[each].index for each in record.attempts
+            }:
+                continue  # it has ended, and its pod is gone
+            owners = spec.labels.get("owner", "").split(",") if (spec := core.specs.of(job)) else []
+            owner, slash, number = (owners[index] if index < len(owners) else "").partition("/")
+            if record.hold == AWAITED and slash:
+                self.governor.vacant((job, index), (owner, number))
             else:
                 core.feed(JobCancelled(job))
-        self._job_of = {}
+        self._seat_of = {}
 
 
-def _jobs_by_pod(core: Core) -> dict[str, str]:
-    """Uid of a pod → job that has not ended."""
-    found = {}
+def _seats(core: Core) -> dict[str, Seat]:
+    """Uid of a pod → job that has not ended, and the number of its task."""
+    found: dict[str, Seat] = {}
     for job in core.cluster.jobs:
         spec = core.specs.of(job)
         if spec is not None and "uid" in spec.labels:
-            found[spec.labels["uid"]] = job
+            found |= {uid: (job, index) for index, uid in enumerate(spec.labels["uid"].split(","))}
     return found
