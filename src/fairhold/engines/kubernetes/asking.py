@@ -15,8 +15,10 @@ from fairhold.model.spec import Spec
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
     from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.vacancies import Family
     from fairhold.engines.kubernetes.work import Work
     from fairhold.model.plan import Plan
 
@@ -38,13 +40,16 @@ class Namespace:
 class Asking:
     """Pods without a job.
 
-    known : uids of pods that have had a job before this start
+    known   : uids of pods that have had a job before this start
+    faulted : uids of those that were refused since somebody looked
+    avoided : nodes on which pods of a family could not be bound
     """
 
-    def __init__(self, plan: Plan, fleet: Fleet) -> None:
-        self.plan, self.fleet = plan, fleet
+    def __init__(self, plan: Plan, fleet: Fleet, avoided: Mapping[Family, frozenset[str]]) -> None:
+        self.plan, self.fleet, self.avoided = plan, fleet, avoided
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
+        self.faulted: list[str] = []
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
         self._begun: set[tuple[str, str]] = set()
@@ -92,7 +97,12 @@ class Asking:
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""
         for work in self._new.values():
-            self.fleet.label_for(work.pod.constraint)
+            self.fleet.label_for(self._constraint(work.pod))
+
+    def _constraint(self, pod: Pod) -> Constraint:
+        """Which nodes will do: what the pod says, less those on which it could not be bound."""
+        avoided = self.avoided.get(pod.family) if pod.family else None
+        return pod.constraint.without(avoided) if avoided else pod.constraint
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -111,7 +121,8 @@ class Asking:
                 pods = [pod] if is_bound or uid in self.known else self._gang(pod)
                 asked = self._ask(pods)
             except InputError as error:
-                work.fault = error.faults[0]
+                work.refuse(error.faults[0])
+                self.faulted.append(uid)
                 self.refuse(uid)
                 if is_bound:
                     self.fleet.see_foreign(pod)
@@ -141,13 +152,20 @@ class Asking:
         pod = pods[0]
         namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
         consumer = consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
-        siting = Siting(need=(self.fleet.label_for(pod.constraint),)) if pod.is_gated else Siting()
+        siting = Siting(need=(self.fleet.label_for(self._constraint(pod)),)) if pod.is_gated else Siting()
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods))
         made_by = pod.owner.name if pod.owner else pod.name
         labels = {"namespace": pod.namespace, "pod": ",".join(each.name for each in pods)}
         labels["uid"] = ",".join(each.uid for each in pods)
         labels["owner"] = ",".join("/".join(each.family or ()) for each in pods)
-        spec = Spec(consumer, (f"{pod.namespace}/{made_by}",), user=pod.namespace, name=pod.name, labels=labels)
+        spec = Spec(
+            consumer,
+            (f"{pod.namespace}/{made_by}",),
+            user=pod.namespace,
+            name=pod.name,
+            labels=labels,
+            stdin=pod.manifest,
+        )
         is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
         return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going)

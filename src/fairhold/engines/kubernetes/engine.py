@@ -28,7 +28,7 @@ WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT = 404, 409
+_NOT_FOUND, _CONFLICT, _BROKEN = 404, 409, 500
 
 
 class Kubernetes:
@@ -176,7 +176,7 @@ class Kubernetes:
 
     def _write(self) -> None:
         while (write := self._to_write.get()) is not None:
-            pod, is_done = self._carry_out(write)
+            pod, is_done = self._carry_out(write) if write.uid else self._make(write)
             if self._is_closing.is_set():
                 return
             self._tell("wrote", (write.uid, pod, is_done))
@@ -201,6 +201,20 @@ class Kubernetes:
                     return None, is_done
                 self._is_closing.wait(1.0)
         return None, is_done
+
+    def _make(self, write: Write) -> tuple[Any, bool]:
+        """Make an object anew, as soon as the one of its name is gone."""
+        while not self._is_closing.is_set():
+            try:
+                self._api.request(write.method, write.path, write.body)
+            except ApiError as error:
+                if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
+                    _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
+                    break
+                self._is_closing.wait(1.0)
+            else:
+                break
+        return None, True
 
     def _ring(self) -> None:
         """Wake the desk when something is due."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.reports import AllSeen, NodesChanged, Replaced
-from fairhold.engines.kubernetes.work import Work
+from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobCancelled, JobReleased, MachineGone, MachineReported
 
@@ -42,8 +42,8 @@ class Governor:
 
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int]) -> None:
         self.fleet = Fleet()
-        self.asking = Asking(plan, self.fleet)
         self.works = Works(now)
+        self.asking = Asking(plan, self.fleet, self.works.avoided)
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
         self._is_first = True
@@ -138,8 +138,15 @@ class Governor:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
         self.asking.refuse(uid)
         if (work := self.works.of.get(uid)) is not None:
-            work.fault = fault
+            work.refuse(fault)
             self._look(work)
+
+    def explain(self, uid: str, code: str, message: str) -> None:
+        """Why a pod waits; its condition says so when the code is another."""
+        work = self.works.of.get(uid)
+        if work is not None:
+            work.why = (camel(code), message)
+            self.works.touched[uid] = None
 
     def is_over(self, job: str) -> None:
         """A job is over: its pods are stopped where they are not."""
@@ -161,9 +168,14 @@ class Governor:
             work.is_unwanted = True
         self._look(work)
 
-    def vacant(self, seat: Seat, family: Family) -> None:
-        """A task from before this start waits for a pod that takes the place of one that was stopped."""
+    def vacant(self, seat: Seat, family: Family, manifest: bytes) -> None:
+        """A task from before this start waits for a pod that takes the place of one that was stopped.
+
+        manifest : of a bare pod, by which it is made anew; else empty
+        """
         self.works.awaits(seat, family)
+        if manifest:
+            self.works.anew.append(manifest)
 
     def execute(self, order: Order) -> None:
         """Carry out an order of the service; what cannot be done any more is told as an end."""
@@ -192,6 +204,8 @@ class Governor:
             yield from self._fill_vacancy(work)
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
+        faulted, self.asking.faulted = self.asking.faulted, []
+        self.works.touched |= dict.fromkeys(faulted)
         for job in self.works.vacancies.given_up(self.now()):
             yield JobCancelled(job)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.reports import AllSeen, Appeared, NodesChanged, Replaced
@@ -11,6 +12,8 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.events import JobCancelled, JobChanged, TaskAdopted
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
+from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.governor import Governor, Report
@@ -21,6 +24,12 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("fairhold")
 
 
+EXPLAINED_EVERY = 3 * SECOND
+"""Microseconds between two looks at why pods wait."""
+LONGEST = 0.02
+"""Seconds that such a look may take."""
+
+
 class Governing:
     """Hands the governor's reports to the core, and answers them."""
 
@@ -29,6 +38,8 @@ class Governing:
         self._seat_of = _seats(core)
         """Uid of a pod → its task, of jobs from before this start that were not met again."""
         governor.asking.known.update(self._seat_of)
+        self._unexplained: list[str] = []
+        self._explain_at = 0
 
     def begin(self, core: Core) -> None:
         """A round begins: tell the governor what clients have changed."""
@@ -36,6 +47,29 @@ class Governing:
             self.governor.use(core.plan)
         for job in core.over:
             self.governor.is_over(job)
+        if core.orchestrator.now >= self._explain_at:
+            self._explain(core)
+
+    def _explain(self, core: Core) -> None:
+        """Say at some pods why they wait, those that have waited for some time, in turn and not for long."""
+        now, works = core.orchestrator.now, self.governor.works
+        self._explain_at = now + EXPLAINED_EVERY
+        if not self._unexplained:
+            self._unexplained = list(core.cluster.jobs)
+        end = time.perf_counter() + LONGEST
+        is_any = False
+        while self._unexplained and time.perf_counter() < end:
+            job = core.cluster.jobs.get(self._unexplained.pop())
+            if job is None or not job.waiting or job.name not in works.of_job:
+                continue
+            is_any = True
+            if (reason := reason_of(core, job)) is None:
+                continue
+            for uid in works.of_job[job.name].values():
+                if not works.of[uid].attempt:
+                    self.governor.explain(uid, reason.code, reason.text)
+        if is_any or self._unexplained:
+            works.wake_at(self._explain_at)
 
     def take(self, core: Core, report: Report) -> None:
         """Hand a report to the core."""
@@ -130,7 +164,7 @@ class Governing:
             owners = spec.labels.get("owner", "").split(",") if (spec := core.specs.of(job)) else []
             owner, slash, number = (owners[index] if index < len(owners) else "").partition("/")
             if record.hold == AWAITED and slash:
-                self.governor.vacant((job, index), (owner, number))
+                self.governor.vacant((job, index), (owner, number), spec.stdin if spec else b"")
             else:
                 core.feed(JobCancelled(job))
         self._seat_of = {}
