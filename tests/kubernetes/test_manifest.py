@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
+from fairhold import __version__
 from fairhold.engines.kubernetes.manifest import documents, text_of
 from fairhold.engines.kubernetes.manifest_policies import policies
 from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
+from tests.kubernetes.chart import CHART, templates
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.manifest_settings import Document
@@ -61,3 +67,38 @@ def test_without_a_plan_the_map_is_left_to_others_and_with_another_one_there_is_
     assert len({each["metadata"]["annotations"]["fairhold.io/plan"] for each in templates}) == 3
     assert templates[0]["spec"] == templates[1]["spec"]
     assert {"name": "plan", "configMap": {"name": "fairhold-plan"}} in templates[0]["spec"]["volumes"]
+
+
+def rendered(values: dict[str, Any], namespace: str) -> list[Document]:
+    """The objects of the chart, as Helm renders it."""
+
+    def value(found: re.Match[str]) -> str:
+        said = values[found[1]]
+        return json.dumps(hashlib.sha256(said.encode()).hexdigest() if found[2] else said)
+
+    texts = [path.read_text() for path in sorted((CHART / "templates").glob("*.yaml"))]
+    if not values["plan"]:
+        texts = [text for text in texts if "{{- if .Values.plan }}" not in text]
+    whole = "".join(texts).replace("{{- if .Values.plan }}", "").replace("{{- end }}", "")
+    whole = whole.replace("{{ .Release.Namespace }}", namespace)
+    whole = re.sub(r"\{\{ \.Values\.(\w+)( \| sha256sum)? \| toJson \}\}", value, whole)
+    assert "{{" not in whole
+    return list(yaml.safe_load_all(whole))
+
+
+@pytest.mark.parametrize("plan", ["", PLAN])
+def test_the_chart_has_the_same_objects_but_the_namespace(plan: str) -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text()) | ({"plan": plan} if plan else {})
+    expected = documents(ManifestSettings("fair", plan=plan))[1:]
+    assert sorted(rendered(values, "fair"), key=json.dumps) == sorted(expected, key=json.dumps)
+    other = values | {"image": "example.com/other:3", "replicas": 0, "storage": "9Gi"}
+    settings = ManifestSettings("far", "example.com/other:3", 0, plan=plan, storage="9Gi")
+    assert sorted(rendered(other, "far"), key=json.dumps) == sorted(documents(settings)[1:], key=json.dumps)
+
+
+def test_the_templates_are_those_that_are_written_and_the_chart_has_the_version() -> None:
+    """`python -m tests.kubernetes.chart` writes them anew."""
+    assert {path.name: path.read_text() for path in (CHART / "templates").iterdir()} == templates()
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert chart["version"] == chart["appVersion"] == __version__
+    assert f"fairhold:{__version__}" in (CHART.parents[1] / "Dockerfile").read_text()

@@ -47,7 +47,7 @@ def deployment(settings: ManifestSettings) -> Document:
         "strategy": {"type": "Recreate"},
         "selector": {"matchLabels": LABELS},
         "template": {
-            "metadata": {"labels": LABELS, "annotations": {"fairhold.io/plan": _digest(settings.plan)}},
+            "metadata": {"labels": LABELS, "annotations": {"fairhold.io/plan": digest(settings.plan)}},
             "spec": pod_spec(settings),
         },
     }
@@ -116,6 +116,6 @@ def _probe(*, every: int, failures: int) -> Document:
     }
 
 
-def _digest(plan: str) -> str:
+def digest(plan: str) -> str:
     """Of the plan: with another one there is a new pod, which puts it in force."""
     return hashlib.sha256(plan.encode()).hexdigest()
