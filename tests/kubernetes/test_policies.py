@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,7 @@ from fairhold.engines.kubernetes.manifest import documents, text_of
 from fairhold.engines.kubernetes.manifest_policies import policies
 from fairhold.engines.kubernetes.manifest_rights import namespace as own_namespace
 from fairhold.engines.kubernetes.manifest_rights import rights
+from fairhold.engines.kubernetes.manifest_service import pod_spec
 from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
 from fairhold.engines.kubernetes.pods import Pod, pod_of
 from tests.faults.house import until
@@ -22,6 +26,7 @@ from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE, ControlPlane,
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from fairhold.engines.kubernetes.writes import Write
 
@@ -346,10 +351,41 @@ def test_the_api_server_accepts_every_object(in_force: ControlPlane) -> None:
 
 
 def test_the_pod_of_the_service_is_as_restricted_as_its_namespace_wants(in_force: ControlPlane) -> None:
-    template = next(each for each in documents(SETTINGS) if each["kind"] == "Deployment")["spec"]["template"]
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fairhold"}, "spec": template["spec"]}
+    spec = pod_spec(SETTINGS)
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fairhold"}, "spec": spec}
     words = ("create", "--dry-run=server", "--namespace", SETTINGS.namespace, "--filename=-")
     assert "created" in in_force.kubectl(*words, stdin=json.dumps(pod))
-    del template["spec"]["securityContext"]
+    del spec["securityContext"]
     with pytest.raises(KubectlError, match="violates PodSecurity"):
         in_force.kubectl(*words, stdin=json.dumps(pod))
+
+
+PLAN = """\
+fairhold: 1
+cluster: governed
+resources: {cpu: {}}
+resource_groups: {all: {nodes: {pool: manifest}}}
+consumers: {A: {}}
+policies: [{resource_groups: [all], policy: multidimensional}]
+"""
+
+
+def test_the_service_governs_with_these_rights(governed: Space, in_force: ControlPlane, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    container = pod_spec(SETTINGS)["containers"][0]
+    environment = os.environ | {each["name"]: str(tmp_path / each["name"]) for each in container["env"]}
+    words = [str(tmp_path / "plan.yaml"), *container["args"][2:], f"--kubeconfig={in_force.kubeconfig(SERVICE)}"]
+    command = [sys.executable, "-m", "fairhold", container["args"][0], *words, "--port=0"]
+    probe = [sys.executable, *container["livenessProbe"]["exec"]["command"][1:]]
+    in_force.kubectl("annotate", "namespace", governed.name, f"{names.CONSUMER}=/A")
+    with (tmp_path / "log").open("w") as log, subprocess.Popen(command, env=environment, stderr=log) as serving:
+        until(lambda: subprocess.run(probe, env=environment, capture_output=True, check=False).returncode == 0)
+        governed.create("short", spec={"restartPolicy": "Never"}, annotations={"tests.fairhold.io/runs-for": "0.5"})
+        governed.create("long")
+        until(lambda: governed.runs("long"))
+        until(lambda: governed.get("short")["status"].get("phase") == "Succeeded" and not governed.pod("short").is_kept)
+        governed.kubectl("delete", "pod", "long", "--wait=false", "--grace-period=1", user="alice")
+        until(lambda: not governed.has("long"))
+        serving.terminate()
+        assert serving.wait() == 0
+    assert "403" not in (tmp_path / "log").read_text()
