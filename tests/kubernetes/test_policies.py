@@ -6,8 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,90 +19,19 @@ from fairhold.engines.kubernetes.manifest_rights import namespace as own_namespa
 from fairhold.engines.kubernetes.manifest_rights import rights
 from fairhold.engines.kubernetes.manifest_service import pod_spec
 from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
-from fairhold.engines.kubernetes.pods import Pod, pod_of
+from fairhold.engines.kubernetes.pods import pod_of
 from tests.faults.house import until
 from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE, ControlPlane, KubectlError
+from tests.kubernetes.spaces import CONTAINERS, Service, Space, gates, is_allowed, is_gated_at_once, is_guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fairhold.engines.kubernetes.writes import Write
-
 SETTINGS = ManifestSettings(user=SERVICE)
 OTHERS = ("alice", ADMINISTRATOR)
 NODE = "manifest-0"
-CONTAINERS = [{"name": "main", "image": "none", "resources": {"requests": {"cpu": "1"}}}]
 SERVICE_WRITES = {names.ATTEMPT: "1", names.NOTICE: "{}", names.OWNER: "u/"}
-
-
-class Space:
-    """A namespace, as users see it."""
-
-    def __init__(self, cluster: ControlPlane, name: str) -> None:
-        self.cluster, self.name = cluster, name
-
-    def kubectl(self, *words: str, user: str = ADMINISTRATOR, stdin: object = None) -> str:
-        text = None if stdin is None else json.dumps(stdin)
-        return self.cluster.kubectl(*words, "--namespace", self.name, user=user, stdin=text)
-
-    def create(self, name: str, user: str = "alice", spec: Any = None, **meta: Any) -> None:
-        pod = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name} | meta,
-            "spec": {"containers": CONTAINERS} | (spec or {}),
-        }
-        self.kubectl("create", "--filename=-", user=user, stdin=pod)
-
-    def patch(self, name: str, change: object, user: str) -> None:
-        self.kubectl("patch", "pod", name, "--type=merge", f"--patch={json.dumps(change)}", user=user)
-
-    def get(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.kubectl("get", "pod", name, "--output=json"))
-        return found
-
-    def all(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self.kubectl("get", "pods", "--output=json"))["items"]
-        return found
-
-    def pod(self, name: str) -> Pod:
-        return pod_of(self.get(name))
-
-    def gates(self, name: str) -> list[str]:
-        return gates(self.get(name))
-
-    def has(self, name: str) -> bool:
-        return bool(self.kubectl("get", "pod", name, "--ignore-not-found", "--output=name"))
-
-    def runs(self, name: str) -> bool:
-        return bool(self.get(name)["status"].get("phase") == "Running")
-
-    @contextmanager
-    def refuses(self, *words: str) -> Iterator[None]:
-        """What is done is refused, with these words."""
-        with pytest.raises(KubectlError) as caught:
-            yield
-        assert [word for word in ("denied request", *words) if word not in str(caught.value)] == [], str(caught.value)
-
-
-def gates(pod: dict[str, Any]) -> list[str]:
-    return [each["name"] for each in pod["spec"].get("schedulingGates", ())]
-
-
-def is_gated_at_once(cluster: ControlPlane, space: str) -> bool:
-    """Whether a pod that is made now has the gate; none is made."""
-    words = ("run", "probe", "--image=none", "--dry-run=server", "--output=json", "--namespace", space)
-    return bool(gates(json.loads(cluster.kubectl(*words))))
-
-
-def is_guarded(cluster: ControlPlane, space: str) -> bool:
-    words = ("run", "probe", "--image=none", "--dry-run=server", "--namespace", space)
-    try:
-        cluster.kubectl(*words, f"--annotations={names.ATTEMPT}=1")
-    except KubectlError:
-        return True
-    return False
 
 
 @pytest.fixture(scope="module")
@@ -148,16 +76,6 @@ def service(in_force: ControlPlane) -> Iterator[Service]:
     api.close()
 
 
-class Service:
-    """Fairhold, as it writes."""
-
-    def __init__(self, api: Api) -> None:
-        self.api = api
-
-    def do(self, write: Write) -> dict[str, Any]:
-        return self.api.request(write.method, write.path, write.body, write.media)
-
-
 def test_pods_of_governed_namespaces_wait_at_the_gate_and_others_do_not(
     governed: Space, in_force: ControlPlane
 ) -> None:
@@ -197,6 +115,23 @@ def test_pods_of_jobs_and_replica_sets_are_gated_and_those_of_daemon_sets_are_no
 
     until(lambda: kinds() == {"Job": [names.GATE], "ReplicaSet": [names.GATE], "DaemonSet": []})
     until(lambda: any(pod["status"].get("phase") == "Running" for pod in governed.all()))
+
+
+def test_a_pod_belongs_to_its_node_where_a_node_says_so_and_not_where_a_user_does(governed: Space) -> None:
+    uid = governed.cluster.kubectl("get", "node", NODE, "--output=jsonpath={.metadata.uid}")
+    of_node = {"apiVersion": "v1", "kind": "Node", "name": NODE, "uid": uid, "controller": True}
+    of_daemon = of_node | {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "none"}
+
+    def made(owner: object, spec: object, *words: str, user: str = "alice") -> list[str]:
+        meta = {"name": "pod", "ownerReferences": [owner]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+        words = ("create", "--dry-run=server", "--output=json", "--filename=-", *words)
+        return gates(json.loads(governed.kubectl(*words, user=user, stdin=pod)))
+
+    assert made(of_node, {"containers": CONTAINERS}) == made(of_daemon, {"containers": CONTAINERS}) == [names.GATE]
+    assert made(of_daemon, {"containers": CONTAINERS}, user=ADMINISTRATOR) == []
+    node = (f"--as=system:node:{NODE}", "--as-group=system:nodes", "--as-group=system:authenticated")
+    assert made(of_node, {"containers": CONTAINERS, "nodeName": NODE}, *node, user=ADMINISTRATOR) == []
 
 
 @pytest.mark.parametrize("user", OTHERS)
@@ -256,16 +191,6 @@ def test_a_pod_names_no_consumer_but_those_of_its_namespace(governed: Space, use
     until(lambda: not is_allowed(governed, user, "/Bank/FX"))
     governed.patch("good-0", {"metadata": {"labels": {"own": "1"}}}, user)  # what it was allowed to say stays
     governed.patch("good-0", {"metadata": {"annotations": {names.CONSUMER: None}}}, user)
-
-
-def is_allowed(space: Space, user: str, path: str) -> bool:
-    try:
-        space.kubectl(
-            "run", "probe", "--image=none", "--dry-run=server", f"--annotations={names.CONSUMER}={path}", user=user
-        )
-    except KubectlError:
-        return False
-    return True
 
 
 def test_what_fairhold_grants_runs_is_told_and_ends(governed: Space, service: Service) -> None:

@@ -24,10 +24,12 @@ _GATE, _FINALIZER, _CONSUMER, _CONSUMERS = map(
     json.dumps, (names.GATE, names.FINALIZER, names.CONSUMER, names.CONSUMERS)
 )
 _IS_GATED = f".spec.?schedulingGates.orValue([]).exists(gate, gate.name == {_GATE})"
-_OF_DAEMON = (
-    "object.metadata.?ownerReferences.orValue([]).exists(owner, "
-    'owner.?controller.orValue(false) && owner.kind in ["DaemonSet", "Node"])'
-)
+_OF_NODE = """\
+object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false) && (
+  owner.kind == "Node" && "system:nodes" in request.userInfo.?groups.orValue([]) ||
+  owner.kind == "DaemonSet" && authorizer.group(owner.apiVersion.split("/")[0]).resource("daemonsets")
+    .subresource("finalizers").namespace(request.namespace).check("update").allowed()))"""
+"""Whether a pod belongs to its node: said by who makes such pods, a kubelet or a controller of DaemonSets."""
 _PATCH = f"""\
 has(object.spec.schedulingGates)
 ? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: Object.spec.schedulingGates{{name: {_GATE}}}}}]
@@ -99,7 +101,7 @@ def _mutating(settings: ManifestSettings) -> list[Document]:
         "reinvocationPolicy": "IfNeeded",
         "matchConstraints": _constraints(_governed(settings), "CREATE"),
         "matchConditions": [
-            _condition("not-of-a-daemon", f"!{_OF_DAEMON}"),
+            _condition("not-of-a-node", f"!{_OF_NODE}"),
             _condition("not-gated", f"!object{_IS_GATED}"),
         ],
         "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
