@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from fairhold.engines.kubernetes import names, writes
 from fairhold.engines.kubernetes.access import find_access
@@ -273,6 +275,17 @@ def test_the_api_server_accepts_every_object(in_force: ControlPlane) -> None:
     words = ("apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "--filename=-")
     said = in_force.kubectl(*words, stdin=text)
     assert len(said.splitlines()) == text.count("\n---\n") + 1
+
+
+def test_it_is_the_base_of_a_kustomization(cluster: ControlPlane, tmp_path: Path) -> None:
+    settings = ManifestSettings(plan="fairhold: 1\n# of the bank\n")
+    (tmp_path / "fairhold.yaml").write_text(text_of(documents(settings)))
+    change = {"resources": ["fairhold.yaml"], "images": [{"name": "fairhold", "newName": "other", "newTag": "2"}]}
+    (tmp_path / "kustomization.yaml").write_text(json.dumps(change))
+    said = list(yaml.safe_load_all(cluster.kubectl("kustomize", str(tmp_path))))
+    expected = documents(replace(settings, image="other:2"))
+    by_name = {(each["kind"], each["metadata"]["name"]): each for each in said}
+    assert by_name == {(each["kind"], each["metadata"]["name"]): each for each in expected}
 
 
 def test_the_pod_of_the_service_is_as_restricted_as_its_namespace_wants(in_force: ControlPlane) -> None:
