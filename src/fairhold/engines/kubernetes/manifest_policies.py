@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.manifest_settings import Document, ManifestSettings
 
 VERSION = "admissionregistration.k8s.io/v1"
-GATE, GUARD, HOME = "fairhold-gate", "fairhold-guard", "fairhold-create"
+GATE, GUARD, CREATE = "fairhold-gate", "fairhold-guard", "fairhold-create"
 """Names of the policies and of their bindings."""
 _GATE, _FINALIZER, _CONSUMER, _CONSUMERS = map(
     json.dumps, (names.GATE, names.FINALIZER, names.CONSUMER, names.CONSUMERS)
@@ -84,7 +84,7 @@ def policies(settings: ManifestSettings) -> list[Document]:
         ),
         *_validating(
             settings,
-            HOME,
+            CREATE,
             _constraints([_requirement(names.GOVERNED, "NotIn", "true")], "CREATE"),
             {
                 "matchConditions": [_condition("fairhold", f"request.userInfo.username == {account}")],
