@@ -39,7 +39,7 @@ class Governing:
         """Uid of a pod → its task, of jobs from before this start that were not met again."""
         governor.asking.known.update(self._seat_of)
         self._unexplained: list[str] = []
-        self._explain_at = 0
+        self._explain_at, self._is_to_explain = 0, False
 
     def begin(self, core: Core) -> None:
         """A round begins: tell the governor what clients have changed."""
@@ -47,29 +47,35 @@ class Governing:
             self.governor.use(core.plan)
         for job in core.over:
             self.governor.is_over(job)
-        if core.orchestrator.now >= self._explain_at:
+        if core.now() >= self._explain_at:
             self._explain(core)
 
     def _explain(self, core: Core) -> None:
         """Say at some pods why they wait, those that have waited for some time, in turn and not for long."""
-        now, works = core.orchestrator.now, self.governor.works
-        self._explain_at = now + EXPLAINED_EVERY
+        works = self.governor.works
+        self._explain_at, self._is_to_explain = core.now() + EXPLAINED_EVERY, False
         if not self._unexplained:
             self._unexplained = list(core.cluster.jobs)
         end = time.perf_counter() + LONGEST
-        is_any = False
         while self._unexplained and time.perf_counter() < end:
             job = core.cluster.jobs.get(self._unexplained.pop())
             if job is None or not job.waiting or job.name not in works.of_job:
                 continue
-            is_any = True
+            self._is_to_explain = True
             if (reason := reason_of(core, job)) is None:
                 continue
             for uid in works.of_job[job.name].values():
                 if not works.of[uid].attempt:
                     self.governor.explain(uid, reason.code, reason.text)
-        if is_any or self._unexplained:
+        if self._is_to_explain or self._unexplained:
             works.wake_at(self._explain_at)
+
+    def _explain_later(self, core: Core) -> None:
+        """Another pod waits, whose reason is told if it does for long."""
+        if not self._is_to_explain:
+            self._is_to_explain = True
+            self._explain_at = core.now() + EXPLAINED_EVERY
+            self.governor.works.wake_at(self._explain_at)
 
     def take(self, core: Core, report: Report) -> None:
         """Hand a report to the core."""
@@ -116,6 +122,7 @@ class Governing:
             self.governor.asking.begin_gang(asked.work)
             for number, each in enumerate(asked.work):
                 self.governor.accepted(each, (job, number))
+            self._explain_later(core)
         else:
             self._find(core, asked, record, index)
 
@@ -138,6 +145,7 @@ class Governing:
             self.governor.accepted(uid, seat, attempts[0], core.cluster.attempts[attempts[0]].places[0][0])
         else:
             self.governor.accepted(uid, seat)
+            self._explain_later(core)
 
     def _replace(self, core: Core, report: Replaced) -> None:
         """A pod takes the place of another: later starts find the task by it."""
