@@ -6,6 +6,7 @@ is made again, and a start after a crash finds all in the objects: attempt, fina
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.asking import Asking
@@ -138,14 +139,14 @@ class Governor:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
         self.asking.refuse(uid)
         if (work := self.works.of.get(uid)) is not None:
-            work.refuse(fault)
+            work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self._look(work)
 
     def explain(self, uid: str, code: str, message: str) -> None:
         """Why a pod waits; its condition says so when the code is another."""
         work = self.works.of.get(uid)
         if work is not None:
-            work.why = (camel(code), message)
+            work.why = (camel(code), self.fleet.in_words(message))
             self.works.touched[uid] = None
 
     def is_over(self, job: str) -> None:
