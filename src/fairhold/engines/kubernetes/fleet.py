@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from fairhold.model.kubernetes import Amounts
     from fairhold.orchestrator.events import Event
 
+LONGEST_WORDS = 32
+"""Letters of what pods say of nodes in the label of the nodes that suit them; a label has 63."""
+_MARKS = re.compile(r"[^A-Za-z0-9]+")
 CORDONED = "the node is cordoned"
 
 
@@ -84,8 +88,9 @@ class Fleet:
         """Label of the hosts that suit a pod; a new one comes to the hosts with the next `labels`."""
         label = self.suitable.get(constraint)
         if label is None:
-            digest = sha256(repr(constraint).encode()).hexdigest()[:12]
-            label = self.suitable[constraint] = f"{names.DOMAIN}/suits-{digest}"
+            digest = sha256(repr(constraint).encode()).hexdigest()[:8]
+            words = _MARKS.sub("-", str(constraint))[:LONGEST_WORDS].strip("-") or "any"
+            label = self.suitable[constraint] = f"{names.DOMAIN}/suits-{words}-{digest}"
             self._changed.update(self.nodes)
         return label
 
