@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.leadership import Ask, Do, Leadership, Refused, Seen, Terms
+from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,10 +99,12 @@ class Leader:
         return self._terms.write
 
     def start(self) -> None:
-        """Look at the lease, then take and hold it. Raises ApiError where it cannot even be looked at."""
+        """Look at the lease, then take and hold it. Raises ApiError; InputError `lease-namespace`."""
         ask = Ask(Do.LOOK)
         began = clock()
         seen = self._request(ask)
+        if not seen.version:
+            self._check_namespace()
         self._answered(ask, began, seen)
         self._thread.start()
 
@@ -152,6 +155,15 @@ class Leader:
             self._answered(ask, began, answer)
         if self.lost and not self._is_closing:
             self.on_lost()
+
+    def _check_namespace(self) -> None:
+        try:
+            self._api.request("GET", f"/api/v1/namespaces/{self._namespace}")
+        except ApiError as error:
+            if error.status != _NOT_FOUND:
+                raise
+            what = f"there is no namespace `{self._namespace}` for the lease"
+            raise InputError([Fault("lease-namespace", what, "name another with --lease-namespace")]) from None
 
     def _answered(self, ask: Ask, began: float, answer: Seen | Refused) -> None:
         with self._changed:
