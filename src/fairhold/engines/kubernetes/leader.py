@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes.api import ApiError
-from fairhold.engines.kubernetes.leadership import Ask, Do, Leadership, Refused, Seen, Terms
+from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -179,6 +179,8 @@ class Leader:
             return
         if seen.holder == self.identity:
             _LOG.info("%s leads", self.identity)
+        elif seen.holder == NOBODY_YET:
+            _LOG.info("waiting: the lease is new, and is taken in %g seconds", seen.duration)
         elif seen.holder:
             _LOG.info("waiting: %s leads", seen.holder)
         self._told = seen.holder
@@ -212,8 +214,8 @@ class Leader:
         known = ask.seen.document
         spec = dict(known.get("spec") or {})
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        holder = "" if ask.do is Do.RELEASE else self.identity
-        if holder and holder != spec.get("holderIdentity"):
+        holder = {Do.MAKE: NOBODY_YET, Do.HOLD: self.identity}.get(ask.do, "")
+        if ask.do is Do.HOLD and holder != spec.get("holderIdentity"):
             spec["acquireTime"] = now
             spec["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + bool(known)
         duration = max(1, math.ceil(self._terms.duration))

@@ -3,8 +3,8 @@
 A holder renews the lease. It counts itself as leader until some time after it *began* the last request that renewed
 it; a follower takes the lease when it has seen no change of it for longer than that. Both measure by a clock of their
 own, and no clock is compared with another's: so two lead at once only if their clocks differ in speed by more than the
-margin. A lease that was released is taken at once. One that is not there may have been deleted while somebody leads: it
-is made only after the same silence.
+margin. A lease that was released is taken at once. One that is not there may have been deleted while somebody leads: a
+new one is nobody's, and is taken after the same silence.
 
 Every change names the version of the lease that was seen. So of two who take it one gets it, and an answer that was
 lost does no harm: the next look tells what became of the request.
@@ -20,10 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+NOBODY_YET = "nobody-yet"
+"""Holder of a new lease, which is as silent as one that has crashed."""
+
+
 class Do(Enum):
     """What is to be asked of the API server."""
 
     LOOK = "look"
+    MAKE = "make"
+    """Make a lease that is held by `NOBODY_YET`; refused where there is one."""
     HOLD = "hold"
     """Take the lease, or renew it."""
     RELEASE = "release"
@@ -128,8 +134,9 @@ class Leadership:
         seen = self.seen
         if seen is None or self._has_to_look:
             return Ask(Do.LOOK)
-        is_free = bool(seen.version) and seen.holder in {"", self.identity}
-        if is_free or now - self._changed_at >= max(self.terms.duration, seen.duration):
+        if not seen.version:
+            return Ask(Do.MAKE, seen)
+        if seen.holder in {"", self.identity} or now - self._changed_at >= max(self.terms.duration, seen.duration):
             return Ask(Do.HOLD, seen)
         return Ask(Do.LOOK)
 
@@ -148,7 +155,7 @@ class Leadership:
             self._until = began + self.terms.duration - self.terms.margin
             self._due = began + self.terms.renew
             return
-        self._due = now if answer.version and answer.holder in {"", self.identity} else now + self.terms.pause
+        self._due = now if answer.holder in {"", self.identity} else now + self.terms.pause
         if self._until is not None and answer.holder != self.identity:
             self._lose(f"{answer.holder} leads" if answer.holder else "somebody has released or deleted the lease")
 
