@@ -55,11 +55,8 @@ class World:
     def delay(self) -> float:
         """Of the network, or of a process that is not scheduled."""
         if self.is_busy and self.random.random() < 0.15:
-            return self.random.uniform(0, 3 * D)
-        return self.random.uniform(0, 0.3)
-
-    def is_lost(self) -> bool:
-        return self.is_busy and self.random.random() < 0.1
+            return self.random.uniform(0, self.random.choice((D / 3, 3 * D)))
+        return self.random.choice((0.0, self.random.uniform(0, 0.3)))
 
     def serve(self, ask: Ask, who: Leadership) -> Seen | Refused:
         """What the API server answers."""
@@ -94,7 +91,7 @@ class Participant:
         self._offset = random.uniform(0, 1e6)
         terms = Terms(D * random.choice((1.0, world.longest)))
         self.core = Leadership(f"p{next(world.names)}", terms)
-        self.is_asking = False
+        self.is_asking, self.cut_until = False, 0.0
 
     @property
     def is_here(self) -> bool:
@@ -129,13 +126,21 @@ class Participant:
 
         def arrive() -> None:
             answer = world.serve(ask, self.core)
-            if not world.is_lost():
+            if not self.is_lost():
                 world.after(world.delay(), lambda: hear(answer))
 
         is_over: list[bool] = []
-        if not world.is_lost():
+        if not self.is_lost():
             world.after(world.delay(), arrive)
         world.after(self.core.terms.request / self._rate, lambda: hear(Refused.UNKNOWN))
+
+    def is_lost(self) -> bool:
+        """Whether the network loses a message."""
+        return self.world.is_busy and (self.world.now < self.cut_until or self.world.random.random() < 0.1)
+
+    def cut(self) -> None:
+        """Nothing gets through for a while."""
+        self.cut_until = self.world.now + self.world.random.uniform(0, 2 * D)
 
     def stop(self) -> None:
         """In good order."""
@@ -146,18 +151,18 @@ class Participant:
 
 
 def faults(world: World, *, deletes: bool) -> None:
-    """Crashes, orderly ends, and administrators who delete the lease."""
+    """Crashes, orderly ends, broken networks, and administrators who delete the lease."""
     random, at = world.random, 0.0
     while (at := at + random.expovariate(1 / (2 * D))) < BUSY:
 
         def happen() -> None:
             victims = world.leaders() * 2 + world.participants
-            what = random.choice(("crash", "stop", "delete") if deletes else ("crash", "stop"))
+            what = random.choice(("crash", "stop", "cut", "cut", "delete")[: 5 if deletes else 4])
             if what == "delete":
                 world.lease = Seen()
             elif victims:
                 victim = random.choice(victims)
-                victim.stop() if what == "stop" else world.leave(victim)
+                {"crash": lambda: world.leave(victim), "stop": victim.stop, "cut": victim.cut}[what]()
 
         world.after(at, happen)
 
