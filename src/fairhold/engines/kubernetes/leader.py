@@ -26,7 +26,7 @@ from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadersh
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from fairhold.engines.kubernetes.api import Api
 
@@ -86,6 +86,14 @@ class Leader:
     def identity(self) -> str:
         """By which the lease names this process."""
         return self._core.identity
+
+    @property
+    def term(self) -> tuple[str, int]:
+        """The lease that it holds, and how often that has changed hands: one more for every process that has led."""
+        with self._changed:
+            document = self._core.seen.document if self._core.seen else {}
+        spec: Mapping[str, Any] = document.get("spec") or {}
+        return str((document.get("metadata") or {}).get("uid", "")), int(spec.get("leaseTransitions") or 0)
 
     @property
     def lost(self) -> str:

@@ -18,7 +18,7 @@ from fairhold.runtime.clock import WallClock
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
-from fairhold.runtime.live.leading import Led, follow, open_leader
+from fairhold.runtime.live.leading import Led, follow, open_leader, take_over
 from fairhold.runtime.live.opening import Rising, author
 from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.recovery import refusing_damage
@@ -78,6 +78,8 @@ class GovernedLive:
             )
             with refusing_damage(self.store):
                 self.core.open(text, name, author())
+            if self.leader is not None:
+                take_over(self.core, self.leader.term)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             with _told_of_the_cluster(api):
                 self.engine = Kubernetes(api, self.core.plan, now.look, wake, self.leader)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from fairhold.engines.kubernetes.api import Api
 from fairhold.engines.kubernetes.leader import Leader
 from fairhold.engines.kubernetes.leadership import Terms
 from fairhold.errors import FairholdError
+from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
 from fairhold.runtime.live.desk import MustEndError
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.desk import Intake
     from fairhold.runtime.live.opening import ClusterSettings
 
+TERM = "lease-term"
+"""Key of what a store says of the last time that its service led."""
+_LOG = logging.getLogger("fairhold")
 _LOOK = 0.2
 """Seconds between two looks whether a signal has come."""
 
@@ -62,6 +67,31 @@ def open_leader(access: Access, settings: ClusterSettings, on_lost: Callable[[],
     if not settings.lease:
         return None
     return Leader(Api(access), settings.lease_namespace or access.namespace, Terms(settings.lease), on_lost)
+
+
+def take_over(core: Core, term: tuple[str, int]) -> None:
+    """Write down that this service leads. Where another has led since it last did, its own jobs are out of date.
+
+    They end, and the pods that are there get new ones, those that run on the nodes where they run.
+
+    term : the lease, and how often it has changed hands
+    """
+    text = core.store.meta().get(TERM, "")
+    lease, _, number = text.partition(" ")
+    if text and (lease, int(number) + 1) != term:
+        _forget_jobs(core)
+    core.journal.write(lambda batch: batch.put_meta(TERM, f"{term[0]} {term[1]}"))
+    core.commit()
+
+
+def _forget_jobs(core: Core) -> None:
+    jobs = list(core.cluster.jobs)
+    if jobs:
+        _LOG.info("another service has led since: %d jobs of before end here, and pods get new ones", len(jobs))
+    for name in jobs:
+        core.feed(JobCancelled(name))
+    for attempt in list(core.cluster.attempts):
+        core.feed(TaskEnded(attempt, Outcome.LOST, Exit("host_lost", detail="another service has led since")))
 
 
 def follow(leader: Leader) -> None:
