@@ -13,6 +13,7 @@ from fairhold.engines.kubernetes.leader import Leader
 from fairhold.engines.kubernetes.leadership import Terms
 from fairhold.errors import FairholdError
 from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
+from fairhold.ports import Retention
 from fairhold.runtime.live.desk import MustEndError
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def _forget_jobs(core: Core) -> None:
     jobs = list(core.cluster.jobs)
     if jobs:
         _LOG.info("another service has led since: %d jobs of before end here, and pods get new ones", len(jobs))
+    while core.store.compact(Retention(keys=core.now() + 1)):  # a pod's key would find its old job
+        pass
     for name in jobs:
         core.feed(JobCancelled(name))
     for attempt in list(core.cluster.attempts):
