@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.engines.kubernetes import names
-from tests.kubernetes.estate import Estate, state_of
+from tests.kubernetes.estate import Estate, state_of, template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,3 +185,93 @@ def test_a_start_after_a_crash_finds_all_pods(estate: Estate, *, is_lost: bool) 
     estate.until_states(estate.risk, running=4, gated=6)
     left = {pod["metadata"]["uid"] for pod in estate.pods(estate.risk) if state_of(pod) == "running"}
     assert left < before
+
+
+def test_a_gang_starts_when_all_its_pods_are_there_and_fit(estate: Estate) -> None:
+    notes = {names.GANG: "g", names.GANG_SIZE: "6"}
+    for number in range(5):
+        estate.pod(estate.risk, f"g{number}", notes=notes)
+    estate.pod(estate.risk, "alone")
+    estate.until_states(estate.risk, running=1, gated=5)
+    for number in range(2):
+        estate.pod(estate.trading, f"t{number}")
+    estate.until_states(estate.trading, running=2)
+    estate.pod(estate.risk, "g5", notes=notes)  # five GPUs are free: the gang waits
+    estate.until(lambda: any(job.title == "g0" for job in estate.house.client.jobs()))
+    assert estate.states(estate.risk) == {"running": 1, "gated": 6}
+    estate.delete(estate.risk, "alone", grace=1)
+    estate.until_states(estate.risk, running=6, gated=0)
+    estate.house.kill()
+    estate.house.serve()
+    estate.until(lambda: sum(job.tasks["running"] for job in estate.house.client.jobs()) == 8)
+    assert estate.states(estate.risk)["running"] == 6
+
+
+def test_the_pods_of_a_job_are_a_gang_where_they_say_so(estate: Estate) -> None:
+    estate.pod(estate.trading, "t")
+    estate.until_states(estate.trading, running=1)
+    estate.job(estate.risk, "mpi", 8, notes={names.GANG_SIZE: "8"})
+    estate.until(lambda: any(job.tasks["tasks"] == 8 for job in estate.house.client.jobs()))
+    assert estate.states(estate.risk)["running"] == 0
+    estate.delete(estate.trading, "t", grace=1)
+    estate.until_states(estate.risk, running=8)
+    assert max(estate.used().values()) <= 4
+
+
+def waits_for(pod: dict[str, Any]) -> str:
+    """Reason and message of the condition of a pod that waits."""
+    found = [each for each in pod["status"].get("conditions", ()) if each["type"] == names.GRANTED]
+    return f"{found[0]['status']} {found[0]['reason']}: {found[0]['message']}" if found else ""
+
+
+def test_a_pod_says_why_it_waits_and_that_it_does_not_any_more(estate: Estate) -> None:
+    estate.job(estate.risk, "all", 8)
+    estate.until_states(estate.risk, running=8)
+    estate.job(estate.risk, "more", 1)
+    estate.pod(estate.risk, "huge", gpus=64)
+    estate.until(lambda: len([pod for pod in estate.pods(estate.risk) if waits_for(pod).startswith("False")]) == 2)
+    said = {pod["metadata"]["name"][:4]: waits_for(pod) for pod in estate.pods(estate.risk) if waits_for(pod)}
+    assert said["huge"].startswith("False NeverFits: its unit fits no host")
+    assert said["more"].startswith("False ")
+    estate.delete(
+        estate.risk, next(pod["metadata"]["name"] for pod in estate.pods(estate.risk) if state_of(pod) == "running")
+    )
+    more = [pod for pod in estate.pods(estate.risk) if pod["metadata"]["name"].startswith("more")]
+
+    def runs() -> bool:
+        pods = [pod for pod in estate.pods(estate.risk) if pod["metadata"]["name"] == more[0]["metadata"]["name"]]
+        return waits_for(pods[0]) == "True Granted: it was let go"
+
+    estate.until(runs)
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_bare_pod_comes_back_where_it_says_so(estate: Estate, *, is_killed: bool) -> None:
+    for number in range(8):
+        estate.pod(estate.risk, f"p{number}", notes={names.RECREATE: "true"}, term_after=1)
+    estate.until_states(estate.risk, running=8)
+    before = {pod["metadata"]["uid"] for pod in estate.pods(estate.risk)}
+    estate.job(estate.trading, "owner", 2)
+    if is_killed:
+        estate.until(lambda: estate.states(estate.risk)["running"] < 8)
+        estate.house.kill()
+        estate.house.serve()
+    estate.until_states(estate.trading, running=2)
+    estate.until_states(estate.risk, running=6, gated=2)
+    pods = estate.pods(estate.risk)
+    assert {pod["metadata"]["name"] for pod in pods} == {f"p{number}" for number in range(8)}
+    assert len(before & {pod["metadata"]["uid"] for pod in pods}) == 6
+    estate.api.request(
+        "DELETE", f"/apis/batch/v1/namespaces/{estate.trading}/jobs/owner", {"propagationPolicy": "Background"}
+    )
+    estate.until_states(estate.risk, running=8)
+
+
+def test_what_cannot_be_bound_is_placed_elsewhere(estate: Estate) -> None:
+    made = template(gpus=1)
+    made["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 8080}]
+    body = {"parallelism": 2, "completions": 2, "backoffLimit": 0, "template": made}
+    estate.post(f"/apis/batch/v1/namespaces/{estate.risk}/jobs", {"metadata": {"name": "ports"}, "spec": body})
+    estate.until_states(estate.risk, patience=60, running=2)
+    assert len({pod["spec"]["nodeName"] for pod in estate.pods(estate.risk) if state_of(pod) == "running"}) == 2
+    assert estate.job_status(estate.risk, "ports").get("failed", 0) == 0

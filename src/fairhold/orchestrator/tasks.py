@@ -156,6 +156,10 @@ class JobRecord:
             return index, self._tried(index) + 1
         return self._next_index, 1
 
+    def is_waiting(self, index: int) -> bool:
+        """Whether a task waits to be started."""
+        return index >= self._next_index or index in (self._front or ()) or index in (self.delays or ())
+
     def take(self, index: int, number: int) -> None:
         """A task starts."""
         self.waiting -= 1

@@ -230,8 +230,8 @@ def test_hosts_say_which_pods_they_suit() -> None:
     label = fleet.label_for(in_a)
     assert fleet.label_for(constraint_of({"nodeSelector": {"zone": "a"}})) == label
     assert fleet.label_for(anywhere) != label
-    assert fleet.words(label) == "zone=a"
-    assert fleet.words("other") == ""
+    assert fleet.in_words(f"there is no host with {label}") == "there is no host with zone=a"
+    assert fleet.in_words("other") == "other"
     assert label in fleet.labels("n1")
     assert label not in fleet.labels("n2")
     assert fleet.labels("n9") == ()

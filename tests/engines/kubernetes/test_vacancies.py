@@ -13,35 +13,35 @@ A, B = ("j1", ""), ("j1", "0")
 def test_a_pod_may_come_before_the_other_is_gone() -> None:
     vacancies = Vacancies()
     assert vacancies.fill(A) is None
-    vacancies.open(A, "x")
-    vacancies.open(A, "x")
+    vacancies.open(A, ("x", 0))
+    vacancies.open(A, ("x", 0))
     assert vacancies.fill(B) is None
-    assert vacancies.fill(A) == Vacancy("x", 0, is_held=False)
+    assert vacancies.fill(A) == Vacancy(("x", 0), 0, is_held=False)
     assert vacancies.fill(A) is None
-    vacancies.await_until(A, "x", 5)  # its pod has come already
+    vacancies.await_until(A, ("x", 0), 5)  # its pod has come already
     assert list(vacancies.given_up(9)) == []
 
 
 def test_who_waits_longest_is_served_first() -> None:
     vacancies = Vacancies()
     for job in ("x", "y", "z"):
-        vacancies.open(A, job)
-    vacancies.await_until(A, "y", 5)
+        vacancies.open(A, (job, 0))
+    vacancies.await_until(A, ("y", 0), 5)
     vacancies.drop("x")
-    assert vacancies.fill(A) == Vacancy("y", 5, is_held=True)
-    assert vacancies.fill(A) == Vacancy("z")
+    assert vacancies.fill(A) == Vacancy(("y", 0), 5, is_held=True)
+    assert vacancies.fill(A) == Vacancy(("z", 0))
 
 
 def test_a_job_is_given_up_when_its_time_is_over() -> None:
     vacancies = Vacancies()
     for job, until in (("x", 5), ("y", 7), ("z", 0)):
-        vacancies.open(A, job)
+        vacancies.open(A, (job, 0))
         if until:
-            vacancies.await_until(A, job, until)
+            vacancies.await_until(A, (job, 0), until)
     assert list(vacancies.given_up(4)) == []
     assert list(vacancies.given_up(5)) == ["x"]
     assert list(vacancies.given_up(100)) == ["y"]
-    assert vacancies.fill(A) == Vacancy("z")
+    assert vacancies.fill(A) == Vacancy(("z", 0))
 
 
 steps = st.lists(
@@ -61,16 +61,16 @@ def test_they_are_a_list_in_order(todo: list[tuple[str, Family, str, int]]) -> N
     for what, family, job, at in todo:
         here = next((each for each in waiting if each[:2] == (family, job)), None)
         if what == "open":
-            vacancies.open(family, job)
+            vacancies.open(family, (job, 0))
             waiting += [(family, job, 0)] if here is None else []
         elif what == "await":
-            vacancies.await_until(family, job, at)
+            vacancies.await_until(family, (job, 0), at)
             if here is not None:
                 waiting[waiting.index(here)] = (family, job, at)
         elif what == "fill":
             first = next((each for each in waiting if each[0] == family), None)
             found = vacancies.fill(family)
-            assert (found and (found.job, found.until, found.is_held)) == (
+            assert (found and (found.seat[0], found.until, found.is_held)) == (
                 first and (first[1], first[2], bool(first[2]))
             )
             waiting = [each for each in waiting if each is not first]

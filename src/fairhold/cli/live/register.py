@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cli.kubernetes_commands import kubernetes_app
 from fairhold.cli.live import cluster_commands, job_commands, plan_commands, service_commands
 from fairhold.cli.live.careful import Careful, CarefulGroup, all_careful
 
@@ -21,7 +22,7 @@ _HEADING = "The live service"
 
 def register(app: typer.Typer) -> None:
     """Add them, in the order in which help shows them."""
-    for each in (cluster_commands.hosts_app, plan_commands.plan_app, service_commands.store_app):
+    for each in (cluster_commands.hosts_app, plan_commands.plan_app, service_commands.store_app, kubernetes_app):
         all_careful(each)
     _add(app, service_commands.serve, job_commands.submit, job_commands.jobs, job_commands.show, job_commands.logs)
     _add(app, job_commands.cancel, job_commands.hold, job_commands.release, job_commands.requeue, job_commands.move)
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(plan_commands.plan_app, name="plan", rich_help_panel=_HEADING)
     _add(app, service_commands.stop)
     app.add_typer(service_commands.store_app, name="store", rich_help_panel=_HEADING)
+    app.add_typer(kubernetes_app, name="kubernetes", rich_help_panel=_HEADING)
     app.command(context_settings=_PASSED_ON, add_help_option=False, rich_help_panel=_HEADING)(service_commands.agent)
 
 

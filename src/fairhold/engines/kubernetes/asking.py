@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.reports import Appeared
 from fairhold.engines.kubernetes.whose import consumer_of, terms_of
-from fairhold.errors import InputError
+from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
     from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.vacancies import Family
     from fairhold.engines.kubernetes.work import Work
     from fairhold.model.plan import Plan
 
@@ -36,13 +38,21 @@ class Namespace:
 
 
 class Asking:
-    """Pods without a job."""
+    """Pods without a job.
 
-    def __init__(self, plan: Plan, fleet: Fleet) -> None:
-        self.plan, self.fleet = plan, fleet
+    known   : uids of pods that have had a job before this start
+    faulted : uids of those that were refused since somebody looked
+    avoided : nodes on which pods of a family could not be bound
+    """
+
+    def __init__(self, plan: Plan, fleet: Fleet, avoided: Mapping[Family, frozenset[str]]) -> None:
+        self.plan, self.fleet, self.avoided = plan, fleet, avoided
         self.namespaces: dict[str, Namespace] = {}
+        self.known: set[str] = set()
+        self.faulted: list[str] = []
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
+        self._begun: set[tuple[str, str]] = set()
 
     def governs(self, pod: Pod) -> bool:
         """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
@@ -70,6 +80,9 @@ class Asking:
         """A pod is to get a job."""
         self._refused.pop(work.pod.uid, None)
         self._new[work.pod.uid] = work
+        if work.pod.gang_size > 1:  # those that wait for it
+            alike = [uid for uid, each in self._refused.items() if each.pod.gang == work.pod.gang]
+            self._new |= {uid: self._refused.pop(uid) for uid in alike}
 
     def drop(self, uid: str) -> None:
         """A pod is gone, or has a job."""
@@ -84,7 +97,12 @@ class Asking:
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""
         for work in self._new.values():
-            self.fleet.label_for(work.pod.constraint)
+            self.fleet.label_for(self._constraint(work.pod))
+
+    def _constraint(self, pod: Pod) -> Constraint:
+        """Which nodes will do: what the pod says, less those on which it could not be bound."""
+        avoided = self.avoided.get(pod.family) if pod.family else None
+        return pod.constraint.without(avoided) if avoided else pod.constraint
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -96,27 +114,65 @@ class Asking:
         is_bound : those that are on a node, else those that wait at the gate
         """
         for uid, work in list(self._new.items()):
-            if uid not in self._new or work.pod.is_gated == is_bound or not (work.pod.is_gated or work.pod.place):
+            pod = work.pod
+            if uid not in self._new or pod.is_gated == is_bound or not (pod.is_gated or pod.place):
                 continue
             try:
-                asked = self._ask(work.pod)
+                pods = [pod] if is_bound or uid in self.known else self._gang(pod)
+                asked = self._ask(pods)
             except InputError as error:
-                work.fault = error.faults[0]
+                work.refuse(error.faults[0])
+                self.faulted.append(uid)
                 self.refuse(uid)
                 if is_bound:
-                    self.fleet.see_foreign(work.pod)
+                    self.fleet.see_foreign(pod)
                 continue
             yield asked
 
-    def _ask(self, pod: Pod) -> Appeared:
+    def _gang(self, pod: Pod) -> list[Pod]:
+        """The pods that start together with a pod, by name; itself alone where it is of no gang.
+
+        Raises InputError while not all of them are there.
+        """
+        size = pod.gang_size
+        if size <= 1 or pod.gang in self._begun:
+            return [pod]
+        every = (*self._new.values(), *self._refused.values())
+        there = [work.pod for work in every if work.pod.gang == pod.gang and work.pod.is_gated]
+        if len(there) < size:
+            what = f"{len(there)} of the {size} pods of its gang are there"
+            raise InputError([Fault("gang-incomplete", what, "it starts when all of them are there")])
+        there = sorted(there, key=lambda each: each.name)[:size]
+        if len({(each.amounts, each.constraint, each.priority) for each in there}) > 1:
+            what = "pods of its gang ask for different resources, nodes or priorities"
+            raise InputError([Fault("gang-differs", what, "make them alike, or leave the gang out")])
+        return there
+
+    def _ask(self, pods: list[Pod]) -> Appeared:
+        pod = pods[0]
         namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
         consumer = consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
-        siting = Siting(need=(self.fleet.label_for(pod.constraint),)) if pod.is_gated else Siting()
-        terms = terms_of(self.plan, pod, consumer, siting)
+        siting = Siting(need=(self.fleet.label_for(self._constraint(pod)),)) if pod.is_gated else Siting()
+        terms = terms_of(self.plan, pod, consumer, siting, count=len(pods))
         made_by = pod.owner.name if pod.owner else pod.name
-        labels = {"namespace": pod.namespace, "pod": pod.name, "uid": pod.uid}
-        if pod.family is not None:
-            labels |= dict(zip(("owner", "index"), pod.family, strict=True))
-        spec = Spec(consumer, (f"{pod.namespace}/{made_by}",), user=pod.namespace, name=pod.name, labels=labels)
+        labels = {"namespace": pod.namespace, "pod": ",".join(each.name for each in pods)}
+        labels["uid"] = ",".join(each.uid for each in pods)
+        labels["owner"] = ",".join("/".join(each.family or ()) for each in pods)
+        spec = Spec(
+            consumer,
+            (f"{pod.namespace}/{made_by}",),
+            user=pod.namespace,
+            name=pod.name,
+            labels=labels,
+            stdin=pod.manifest,
+        )
         is_going = pod.end is not None or pod.is_released
-        return Appeared((pod.uid,), pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going)
+        uids = tuple(each.uid for each in pods)
+        return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going)
+
+    def begin_gang(self, uids: tuple[str, ...]) -> None:
+        """A gang has a job: later pods of its name stand for themselves."""
+        for uid in uids if len(uids) > 1 else ():
+            work = self._new.get(uid) or self._refused.get(uid)
+            if work is not None:
+                self._begun.add(work.pod.gang)

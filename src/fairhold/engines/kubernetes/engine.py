@@ -30,7 +30,7 @@ WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT = 404, 409
+_NOT_FOUND, _CONFLICT, _BROKEN = 404, 409, 500
 
 
 class Kubernetes:
@@ -187,7 +187,7 @@ class Kubernetes:
         while (write := self._to_write.get()) is not None:
             if not self._fence.passes(self._is_closing):
                 return  # nothing is told: the service ends
-            pod, is_done = self._carry_out(write)
+            pod, is_done = self._carry_out(write) if write.uid else self._make(write)
             if self._is_closing.is_set():
                 return
             self._tell("wrote", (write.uid, pod, is_done))
@@ -213,6 +213,20 @@ class Kubernetes:
                     return None, is_done
                 self._is_closing.wait(1.0)
         return None, is_done
+
+    def _make(self, write: Write) -> tuple[Any, bool]:
+        """Make an object anew, as soon as the one of its name is gone."""
+        while self._fence.passes(self._is_closing):
+            try:
+                self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
+            except ApiError as error:
+                if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
+                    _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
+                    break
+                self._is_closing.wait(1.0)
+            else:
+                break
+        return None, True
 
     def _ring(self) -> None:
         """Wake the desk when something is due."""

@@ -85,13 +85,15 @@ class Fleet:
         label = self.suitable.get(constraint)
         if label is None:
             digest = sha256(repr(constraint).encode()).hexdigest()[:12]
-            label = self.suitable[constraint] = f"{names.DOMAIN}/suits={digest}"
+            label = self.suitable[constraint] = f"{names.DOMAIN}/suits-{digest}"
             self._changed.update(self.nodes)
         return label
 
-    def words(self, label: str) -> str:
-        """What pods of such a label say of nodes."""
-        return next((str(constraint) for constraint, each in self.suitable.items() if each == label), "")
+    def in_words(self, text: str) -> str:
+        """A text for people, in which labels of suitable hosts are what pods say of nodes."""
+        for constraint, label in self.suitable.items() if names.DOMAIN in text else ():
+            text = text.replace(label, str(constraint) or "no taints")
+        return text
 
     def host_name(self, name: str) -> str:
         """Value of the label by which pods are pinned to a node."""

@@ -6,12 +6,13 @@ is made again, and a start after a crash finds all in the objects: attempt, fina
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.reports import AllSeen, NodesChanged, Replaced
-from fairhold.engines.kubernetes.work import Work
+from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobCancelled, JobReleased, MachineGone, MachineReported
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.asking import Namespace
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
     from fairhold.engines.kubernetes.reports import Appeared
-    from fairhold.engines.kubernetes.vacancies import Family
+    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
     from fairhold.model.plan import Plan
@@ -42,8 +43,8 @@ class Governor:
 
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int]) -> None:
         self.fleet = Fleet()
-        self.asking = Asking(plan, self.fleet)
         self.works = Works(now)
+        self.asking = Asking(plan, self.fleet, self.works.avoided)
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
         self._is_first = True
@@ -120,15 +121,16 @@ class Governor:
         """Another plan, or other nodes, are in force: pods without a job are asked for again."""
         self.asking.use(plan)
 
-    def accepted(self, uid: str, job: str, attempt: int = 0, host: str = "") -> None:
-        """A pod has a job; attempt: the number of its attempt on a host, where it runs or was let go, 0 = it waits."""
+    def accepted(self, uid: str, seat: Seat, attempt: int = 0, host: str = "") -> None:
+        """A pod is the one of a task; attempt: on a host, where it runs or was let go, 0 = it waits."""
         self.asking.drop(uid)
         work = self.works.of.get(uid)
         if work is None:
-            self.works.news.append(JobCancelled(job))
+            self.works.news.append(JobCancelled(seat[0]))
             return
         self.fleet.lose_foreign(uid)
-        work.job, work.fault, self.works.of_job[job] = job, None, uid
+        work.fault = None
+        self.works.seat(work, seat)
         if attempt:
             self.works.grant(work, attempt, host)
         self._look(work)
@@ -137,16 +139,23 @@ class Governor:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
         self.asking.refuse(uid)
         if (work := self.works.of.get(uid)) is not None:
-            work.fault = fault
+            work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self._look(work)
 
-    def is_over(self, job: str) -> None:
-        """A job is over: its pod is stopped where it is not."""
-        uid = self.works.of_job.get(job, "")
+    def explain(self, uid: str, code: str, message: str) -> None:
+        """Why a pod waits; its condition says so when the code is another."""
         work = self.works.of.get(uid)
+        if work is not None:
+            work.why = (camel(code), self.fleet.in_words(message))
+            self.works.touched[uid] = None
+
+    def is_over(self, job: str) -> None:
+        """A job is over: its pods are stopped where they are not."""
         self.works.vacancies.drop(job)
-        if work is not None and not work.attempt and not work.is_told:
-            self.unwanted(uid)
+        for uid in tuple(self.works.of_job.get(job, {}).values()):
+            work = self.works.of[uid]
+            if not work.attempt and not work.is_told:
+                self.unwanted(uid)
 
     def unwanted(self, uid: str) -> None:
         """The job of a pod is over, and the pod is not: it is stopped."""
@@ -160,9 +169,14 @@ class Governor:
             work.is_unwanted = True
         self._look(work)
 
-    def vacant(self, job: str, family: Family) -> None:
-        """A job from before this start waits for a pod that takes the place of one that was stopped."""
-        self.works.awaits(job, family)
+    def vacant(self, seat: Seat, family: Family, manifest: bytes) -> None:
+        """A task from before this start waits for a pod that takes the place of one that was stopped.
+
+        manifest : of a bare pod, by which it is made anew; else empty
+        """
+        self.works.awaits(seat, family)
+        if manifest:
+            self.works.anew.append(manifest)
 
     def execute(self, order: Order) -> None:
         """Carry out an order of the service; what cannot be done any more is told as an end."""
@@ -191,6 +205,8 @@ class Governor:
             yield from self._fill_vacancy(work)
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
+        faulted, self.asking.faulted = self.asking.faulted, []
+        self.works.touched |= dict.fromkeys(faulted)
         for job in self.works.vacancies.given_up(self.now()):
             yield JobCancelled(job)
 
@@ -201,10 +217,10 @@ class Governor:
         if vacancy is None:
             return
         self.asking.drop(pod.uid)
-        work.job, self.works.of_job[vacancy.job] = vacancy.job, pod.uid
-        yield Replaced(vacancy.job, {"pod": pod.name, "uid": pod.uid})
-        if vacancy.is_held:
-            yield JobReleased(vacancy.job)
+        self.works.seat(work, vacancy.seat)
+        yield Replaced(*vacancy.seat, pod.name, pod.uid)
+        if vacancy.is_held and not self.works.vacancies.are_open(work.job):
+            yield JobReleased(work.job)
 
     def _report_of(self, name: str) -> MachineReported:
         """What a node holds: all that was let go to it and whose end is not recorded."""

@@ -7,7 +7,8 @@ write names the uid and the resource version of the pod that was seen. So where 
 its state has changed, the late write is refused (409): no pod is granted twice or moved, no notice is overwritten, no
 pod is stopped that has heard something new. What is left is a pod that nobody has touched since. It may be granted as
 the last leader decided: once, and kube-scheduler puts no more on a node than fits, whatever was granted; the next
-leader sees a pod that was let go and counts it. Or it is stopped as the last leader decided, after its notice.
+leader sees a pod that was let go and counts it. Or it is stopped as the last leader decided, after its notice. A bare
+pod that is made anew has its old name: it is made once, whoever asks.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.constraints import Constraint, Taint, constraint_of, taints_of
+from fairhold.engines.kubernetes.recreating import pack
 from fairhold.engines.kubernetes.requests import amounts_of, quantities
 from fairhold.model.kubernetes import Amounts
 from fairhold.orchestrator.events import Exit
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Shared = TypeVar("Shared", Amounts, Constraint)
+MOST_DIGITS = 6
 OVER = ("Succeeded", "Failed")
 MARK = "ReclaimedByFairhold"
 """Reason of the condition by which a pod is told to give way, where it is Fairhold that tells it."""
@@ -53,6 +55,8 @@ class Pod:
     is_running   : a container of it runs
     end      : how it ended, None = something of it may run, now or later
     trouble  : why kube-scheduler cannot bind it, empty = it is bound or not looked at
+    waits    : why it waits, by its condition, empty = that says nothing
+    manifest : of a bare pod that wants to be made anew after a reclaim: how, packed; else empty
     """
 
     uid: str
@@ -80,6 +84,8 @@ class Pod:
     is_daemon: bool
     end: Exit | None
     trouble: str
+    waits: str = ""
+    manifest: bytes = b""
 
     @property
     def is_gated(self) -> bool:
@@ -106,8 +112,21 @@ class Pod:
         """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one."""
         if self.owner is not None:
             return self.owner.uid, self.index
+        if self.manifest:
+            return f"{self.namespace}.{self.name}", ""
         uid, slash, index = self.annotations.get(names.OWNER, "").partition("/")
         return (uid, index) if slash else None
+
+    @property
+    def gang(self) -> tuple[str, str]:
+        """Namespace and name of its gang; without a name the pods of its controller are one."""
+        return self.namespace, self.annotations.get(names.GANG) or (self.owner.uid if self.owner else self.uid)
+
+    @property
+    def gang_size(self) -> int:
+        """How many pods start together with it, itself counted; 1 = it is alone."""
+        said = self.annotations.get(names.GANG_SIZE, "")
+        return int(said) if said.isascii() and said.isdigit() and len(said) < MOST_DIGITS else 1
 
     @property
     def is_of_job(self) -> bool:
@@ -183,6 +202,8 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         is_daemon=owner is not None and owner.kind in {"DaemonSet", "Node"},
         end=end_of(spec, status, is_deleting=is_deleting, is_noticed=names.NOTICE in annotations),
         trouble=_trouble(_conditions(status).get("PodScheduled", {})),
+        waits=_waits(_conditions(status).get(names.GRANTED, {})),
+        manifest=pack(document) if owner is None and annotations.get(names.RECREATE) == "true" else b"",
     )
 
 
@@ -278,6 +299,10 @@ def _disruption(status: Mapping[str, Any]) -> str:
 
 def _why(status: Mapping[str, Any]) -> str:
     return _line(status.get("message") or status.get("reason") or "")
+
+
+def _waits(condition: Mapping[str, Any]) -> str:
+    return str(condition.get("reason") or "") if condition.get("status") == "False" else ""
 
 
 def _trouble(scheduled: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Appeared:
     """Work has appeared in the cluster. It is answered by `Governor.accepted` or `Governor.refused`.
 
-    work    : uids of its pods, one a task; the first is the key by which a later start finds the job again
+    work    : uids of its pods, one a task; several start together
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
     is_going : it has ended, or its controller has let it go: it gets no new job
@@ -35,13 +35,12 @@ class Appeared:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A pod takes the place of one that was stopped.
-
-    labels : of the job, by which a later start finds it
-    """
+    """A pod takes the place of one that was stopped, of a task by its job and number."""
 
     job: str
-    labels: Mapping[str, str]
+    index: int
+    pod: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True)

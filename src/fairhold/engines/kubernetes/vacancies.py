@@ -1,4 +1,4 @@
-"""Jobs whose pod was stopped, and that wait for the pod that their controller makes in its place."""
+"""Tasks whose pod was stopped, and that wait for the pod that their controller makes in its place."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
 Family = tuple[str, str]
 """Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
+Seat = tuple[str, int]
+"""A job and the number of its task."""
 
 
 @dataclass(slots=True)
 class Vacancy:
-    """A job that waits for a pod.
+    """A task that waits for a pod.
 
     until   : instant at which it is given up, 0 = its pod has not ended yet
     is_held : the service was told to start nothing of it
     """
 
-    job: str
+    seat: Seat
     until: int = 0
     is_held: bool = False
 
@@ -32,19 +34,19 @@ class Vacancies:
     def __init__(self) -> None:
         self._of: dict[Family, deque[Vacancy]] = {}
 
-    def open(self, family: Family, job: str) -> None:
-        """The pod of a job is going; its controller may make another one even before it is gone."""
-        if self._find(family, job) is None:
-            self._of.setdefault(family, deque()).append(Vacancy(job))
+    def open(self, family: Family, seat: Seat) -> None:
+        """The pod of a task is going; its controller may make another one even before it is gone."""
+        if self._find(family, seat) is None:
+            self._of.setdefault(family, deque()).append(Vacancy(seat))
 
-    def await_until(self, family: Family, job: str, until: int) -> None:
-        """The pod of a job is gone, and no other has taken its place yet: it is awaited until an instant."""
-        vacancy = self._find(family, job)
+    def await_until(self, family: Family, seat: Seat, until: int) -> None:
+        """The pod of a task is gone, and no other has taken its place yet: it is awaited until an instant."""
+        vacancy = self._find(family, seat)
         if vacancy is not None:
             vacancy.until, vacancy.is_held = until, True
 
     def fill(self, family: Family) -> Vacancy | None:
-        """The job whose pod a new pod of a family is from now on; None where no job waits for one."""
+        """The task whose pod a new pod of a family is from now on; None where none waits for one."""
         waiting = self._of.get(family)
         if not waiting:
             return None
@@ -56,7 +58,7 @@ class Vacancies:
     def drop(self, job: str) -> None:
         """A job waits for no pod any more."""
         for family, waiting in list(self._of.items()):
-            left = deque(each for each in waiting if each.job != job)
+            left = deque(each for each in waiting if each.seat[0] != job)
             if left:
                 self._of[family] = left
             else:
@@ -64,10 +66,14 @@ class Vacancies:
 
     def given_up(self, now: int) -> Iterator[str]:
         """Jobs that have waited for too long; they are forgotten here."""
-        late = [each.job for waiting in self._of.values() for each in waiting if each.until and each.until <= now]
-        for job in late:
+        late = [each.seat[0] for waiting in self._of.values() for each in waiting if each.until and each.until <= now]
+        for job in dict.fromkeys(late):
             self.drop(job)
             yield job
 
-    def _find(self, family: Family, job: str) -> Vacancy | None:
-        return next((each for each in self._of.get(family, ()) if each.job == job), None)
+    def are_open(self, job: str) -> bool:
+        """Whether a task of a job whose pod is gone waits for another."""
+        return any(each.seat[0] == job and each.is_held for waiting in self._of.values() for each in waiting)
+
+    def _find(self, family: Family, seat: Seat) -> Vacancy | None:
+        return next((each for each in self._of.get(family, ()) if each.seat == seat), None)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 RETRY = 250_000
 """Microseconds, doubled with each failure of a request, before it is made again."""
 MOST_TRIES = 7
+RUNS = ("Granted", "it was let go")
 
 
 class Work:
     """A pod of a job.
 
     pod      : as it was seen last
-    job      : name of its job, empty = none was accepted
+    job      : name of its job, empty = none was accepted; index: number of its task there
     attempt  : number of its attempt, 0 = it waits; host: node that was granted
     notice   : text of the notice that it is to have, empty = none; deadline: instant at which it ends, 0 = none
     stopping : why it is to be stopped, empty = it is not
@@ -31,23 +32,32 @@ class Work:
     is_running  : that it runs was told
     is_told  : its end was told to the service; end: that; is_recorded: the service has written it down
     is_busy  : a request about it is on its way; retry_at: instant before which none is made, after `tries` that failed
-    is_replaced : another pod takes its place
+    is_replaced : another pod takes its place; is_moving: kube-scheduler cannot bind it where it was let go to
+    bound_by : instant by which kube-scheduler has to bind it, 0 = it had no trouble
+    why      : reason and message of why it waits, as its condition is to say; empty = it is not known
     fault    : why it has no job
     """
 
     __slots__ = (
-        *("attempt", "deadline", "end", "fault", "host", "is_busy", "is_recorded", "is_replaced", "is_running"),
-        *("is_told", "is_unwanted", "job", "notice", "pod", "retry_at", "stopping", "tries"),
+        *("attempt", "bound_by", "deadline", "end", "fault", "host", "index", "is_busy", "is_moving", "is_recorded"),
+        *("is_replaced", "is_running", "is_told", "is_unwanted", "job", "notice", "pod", "retry_at", "stopping"),
+        *("tries", "why"),
     )
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
         self.job = self.host = self.notice = self.stopping = ""
-        self.attempt = self.deadline = self.retry_at = self.tries = 0
+        self.attempt = self.bound_by = self.deadline = self.index = self.retry_at = self.tries = 0
         self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
-        self.is_replaced = False
+        self.is_replaced = self.is_moving = False
+        self.why = ("", "")
         self.end: Exit | None = None
         self.fault: Fault | None = None
+
+    @property
+    def seat(self) -> tuple[str, int]:
+        """Its job and the number of its task."""
+        return self.job, self.index
 
     @property
     def is_leaving(self) -> bool:
@@ -73,16 +83,32 @@ class Work:
         pod = self.pod
         if self.is_recorded or (self.is_unwanted and pod.end is not None):
             return self._to_end()
-        if self.is_unwanted:
-            return None if pod.is_deleting else writes.delete(pod, pod.grace)
+        if self.explains:
+            return writes.explain(pod, *(self.why if pod.is_gated else RUNS), is_granted=not pod.is_gated)
+        if self.is_unwanted and not pod.is_deleting:
+            return writes.delete(pod, pod.grace)
         is_lost_on = pod.is_deleting and (pod.is_gated or not pod.is_kept)
-        if not self.attempt or self.is_told or is_lost_on or (pod.is_gated and self.stopping):
+        if not self.attempt or self.is_told or is_lost_on:
             return None
-        if pod.is_gated:
-            return writes.grant(pod, host, self.attempt)
-        if pod.attempt != self.attempt or not pod.is_kept:
-            return writes.keep(pod, self.attempt)
-        return None if pod.is_deleting else self._to_leave(now)
+        return self._to_start(host) if pod.is_gated else self._to_leave(now)
+
+    def _to_start(self, host: str) -> Write | None:
+        """What is to be written so that a pod at the gate starts."""
+        return None if self.stopping else writes.grant(self.pod, host, self.attempt)
+
+    def refuse(self, fault: Fault) -> None:
+        """It has no job, for this reason."""
+        self.fault = fault
+        self.why = (camel(fault.code), f"{fault.what}; {fault.mend}" if fault.mend else fault.what)
+
+    @property
+    def explains(self) -> bool:
+        """Whether the pod's condition says something else than why it waits, or that it waits though it runs."""
+        if self.is_told or self.is_unwanted or self.pod.is_deleting:
+            return False
+        if self.pod.is_gated and not self.attempt:
+            return bool(self.why[0]) and self.pod.waits != self.why[0]
+        return bool(self.pod.waits) and self.pod.is_running
 
     def _to_end(self) -> Write | None:
         """What is to be written of a pod whose end is recorded, so that its object may go."""
@@ -93,6 +119,12 @@ class Work:
     def _to_leave(self, now: int) -> Write | None:
         """What is to be written so that a pod that was let go knows of its notice, and ends when it has to."""
         pod = self.pod
+        if pod.attempt != self.attempt or not pod.is_kept:
+            return writes.keep(pod, self.attempt)
+        return None if pod.is_deleting else self._to_tell(now)
+
+    def _to_tell(self, now: int) -> Write | None:
+        pod = self.pod
         is_due = not pod.is_disrupted if self.is_leaving else pod.is_marked
         if is_due:
             why = self.notice or self.stopping or "the notice was withdrawn"
@@ -102,7 +134,7 @@ class Work:
         at = self.stop_at()
         if not at or at > now:
             return None
-        is_coming_back = self.stopping in {"", "reclaim", "requeue"}
+        is_coming_back = self.stopping in {"", "reclaim", "requeue"} or self.is_moving
         return writes.release(pod) if pod.is_of_job and is_coming_back else writes.delete(pod, self._grace(now))
 
     def _grace(self, now: int) -> int:
@@ -116,3 +148,8 @@ class Work:
         if self.is_told or not self.attempt or self.pod.is_gated or self.pod.is_deleting:
             return self.retry_at
         return max(self.stop_at(), self.retry_at)
+
+
+def camel(code: str) -> str:
+    """A code as reasons of conditions are written: `never-fits` is `NeverFits`."""
+    return "".join(word.capitalize() for word in code.replace("_", "-").split("-"))

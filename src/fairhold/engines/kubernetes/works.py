@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.vacancies import Vacancies
+from fairhold.engines.kubernetes.writes import recreate
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
@@ -15,7 +16,7 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.engines.kubernetes.vacancies import Family
+    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
@@ -25,27 +26,33 @@ AWAITED = "its controller makes its pod anew"
 """Reason of the hold of a job whose pod was stopped, until another takes its place."""
 PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
+BINDING = 10 * SECOND
+"""How long kube-scheduler may be unable to bind a pod before it is placed again."""
 _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
 
 
 class Works:
     """Governed pods by uid.
 
-    of_job    : job → uid of its pod; vacancies: jobs that wait for another pod
+    of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
+    avoided   : nodes on which kube-scheduler could not bind pods of a family
     news      : what the service is to be told
+    anew      : bare pods to make anew
     now       : the service's clock
     """
 
     def __init__(self, now: Callable[[], int]) -> None:
         self.now = now
         self.of: dict[str, Work] = {}
-        self.of_job: dict[str, str] = {}
+        self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
+        self.avoided: dict[Family, frozenset[str]] = {}
         self.news: list[Event] = []
         self.touched: dict[str, None] = {}
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
+        self.anew: list[bytes] = []
 
     def take_news(self) -> list[Event]:
         """What the service is to be told; it counts as told."""
@@ -60,13 +67,27 @@ class Works:
         self.touched[pod.uid] = None
         if work.is_told or not work.attempt:
             return
+        if pod.trouble and not pod.node and not work.is_leaving and not pod.is_gated:
+            self._watch_trouble(work)
         if pod.end is not None:
             self._end(work, pod.end)
         elif pod.is_running and not work.is_running:
             work.is_running = True
             self.news.append(TaskRunning(work.attempt))
-        elif pod.family and (pod.is_released or (pod.is_deleting and work.is_leaving)):
-            self.vacancies.open(pod.family, work.job)
+        elif pod.family and not work.is_moving and (pod.is_released or (pod.is_deleting and work.is_leaving)):
+            self.vacancies.open(pod.family, work.seat)
+
+    def _watch_trouble(self, work: Work) -> None:
+        """kube-scheduler cannot bind a pod where it was let go to: after a while it is placed again, elsewhere."""
+        now = self.now()
+        if not work.bound_by:
+            work.bound_by = now + BINDING
+            heapq.heappush(self._timers, (work.bound_by, work.pod.uid))
+        elif work.bound_by <= now and work.pod.family is not None:
+            work.is_moving = True
+            avoided = self.avoided.get(work.pod.family, frozenset())
+            self.avoided[work.pod.family] = avoided | {work.host}
+            self.news.append(JobCancelled(work.job))
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
@@ -79,9 +100,22 @@ class Works:
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
         self._ended.pop(work.attempt, None)
-        if self.of_job.get(work.job) == uid:
-            del self.of_job[work.job]
+        if work.is_replaced and work.pod.manifest:
+            self.anew.append(work.pod.manifest)
+        if self.pod_of(work.seat) == uid:
+            del self.of_job[work.job][work.index]
+            if not self.of_job[work.job]:
+                del self.of_job[work.job]
         return work
+
+    def pod_of(self, seat: Seat) -> str:
+        """Uid of the pod of a task, empty = it has none."""
+        return self.of_job.get(seat[0], {}).get(seat[1], "")
+
+    def seat(self, work: Work, seat: Seat) -> None:
+        """A pod is the one of a task from now on."""
+        work.job, work.index = seat
+        self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
 
     def grant(self, work: Work, attempt: int, host: str) -> None:
         """A pod has an attempt on a host."""
@@ -89,11 +123,11 @@ class Works:
         self._of_attempt[attempt] = work.pod.uid
         self.touched[work.pod.uid] = None
 
-    def awaits(self, job: str, family: Family) -> None:
-        """A job waits for a pod that takes the place of one that is gone."""
+    def awaits(self, seat: Seat, family: Family) -> None:
+        """A task waits for a pod that takes the place of one that is gone."""
         until = self.now() + PATIENCE
-        self.vacancies.open(family, job)
-        self.vacancies.await_until(family, job, until)
+        self.vacancies.open(family, seat)
+        self.vacancies.await_until(family, seat, until)
         heapq.heappush(self._timers, (until, ""))
 
     def lose_host(self, name: str) -> None:
@@ -106,11 +140,11 @@ class Works:
         """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
         pod = work.pod
         end = end._replace(reason=_reason(work, end.reason))
-        waits = OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
-        work.is_replaced = waits and pod.family is not None
+        waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
+        work.is_replaced = (waits or work.is_moving) and pod.family is not None
         if waits and pod.family is not None:
-            if self.of_job.get(work.job) == pod.uid:  # else another has taken its place already
-                self.awaits(work.job, pod.family)
+            if self.pod_of(work.seat) == pod.uid:  # else another has taken its place already
+                self.awaits(work.seat, pod.family)
                 self.news.append(JobHeld(work.job, AWAITED))
         elif waits or end.reason == "cancel":
             self.news.append(JobCancelled(work.job))
@@ -147,7 +181,7 @@ class Works:
         self.touched[work.pod.uid] = None
 
     def _start(self, order: Start) -> None:
-        work = self.of.get(self.of_job.get(order.job, ""))
+        work = self.of.get(self.pod_of((order.job, order.index)))
         if work is None or work.is_told or work.pod.is_deleting:
             end = Exit("cancel", detail="its pod was deleted before it was let go")
             self.news += [JobCancelled(order.job), TaskEnded(order.attempt, Outcome.STOPPED, end)]
@@ -176,7 +210,9 @@ class Works:
 
     def writes(self, host_name: Callable[[str], str]) -> list[Write]:
         """Requests to make now; host_name: value of the label by which pods are pinned to a node."""
-        now, found = self.now(), []
+        now = self.now()
+        found = [recreate(packed) for packed in self.anew]
+        self.anew = []
         self.ring(now)
         touched, self.touched = self.touched, {}
         for uid in touched:
@@ -194,7 +230,13 @@ class Works:
     def ring(self, now: int) -> None:
         """Look again at the pods whose time has come."""
         while self._timers and self._timers[0][0] <= now:
-            self.touched[heapq.heappop(self._timers)[1]] = None
+            work = self.of.get(heapq.heappop(self._timers)[1])
+            if work is not None:
+                self.look(work)
+
+    def wake_at(self, instant: int) -> None:
+        """There is something to do at an instant."""
+        heapq.heappush(self._timers, (instant, ""))
 
     def answered(self, work: Work, *, is_done: bool) -> None:
         """A request about a pod was answered."""

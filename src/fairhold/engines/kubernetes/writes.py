@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.recreating import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.engines.kubernetes.pods import Pod
 
+MOST_CHARACTERS = 1000
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 JSON = "application/json"
@@ -70,6 +72,24 @@ def disrupt(pod: Pod, message: str, *, is_disrupted: bool) -> Write:
     }
     body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [condition]}}
     return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
+
+
+def explain(pod: Pod, reason: str, message: str, *, is_granted: bool) -> Write:
+    """Say by a condition why a pod waits, or that it does not any more."""
+    condition = {
+        "type": names.GRANTED,
+        "status": "True" if is_granted else "False",
+        "reason": reason,
+        "message": message[:MOST_CHARACTERS],
+    }
+    body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
+    return Write(pod.uid, "explain", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
+
+
+def recreate(packed: bytes) -> Write:
+    """Make a bare pod anew; it fails where one of its name is there, and then nothing is missing."""
+    document = unpack(packed)
+    return Write("", "recreate", "POST", f"/api/v1/namespaces/{document['metadata']['namespace']}/pods", document)
 
 
 def release(pod: Pod) -> Write:

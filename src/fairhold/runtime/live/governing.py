@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.reports import AllSeen, Appeared, NodesChanged, Replaced
@@ -11,13 +12,22 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.events import JobCancelled, JobChanged, TaskAdopted
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
+from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.governor import Governor, Report
+    from fairhold.engines.kubernetes.vacancies import Seat
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
 
 _LOG = logging.getLogger("fairhold")
+
+
+EXPLAINED_EVERY = 3 * SECOND
+"""Microseconds between two looks at why pods wait."""
+LONGEST = 0.02
+"""Seconds that such a look may take."""
 
 
 class Governing:
@@ -25,8 +35,11 @@ class Governing:
 
     def __init__(self, core: Core, governor: Governor) -> None:
         self.governor = governor
-        self._job_of = _jobs_by_pod(core)
-        """Uid of a pod → job, of jobs from before this start that were not met again."""
+        self._seat_of = _seats(core)
+        """Uid of a pod → its task, of jobs from before this start that were not met again."""
+        governor.asking.known.update(self._seat_of)
+        self._unexplained: list[str] = []
+        self._explain_at, self._is_to_explain = 0, False
 
     def begin(self, core: Core) -> None:
         """A round begins: tell the governor what clients have changed."""
@@ -34,6 +47,35 @@ class Governing:
             self.governor.use(core.plan)
         for job in core.over:
             self.governor.is_over(job)
+        if core.now() >= self._explain_at:
+            self._explain(core)
+
+    def _explain(self, core: Core) -> None:
+        """Say at some pods why they wait, those that have waited for some time, in turn and not for long."""
+        works = self.governor.works
+        self._explain_at, self._is_to_explain = core.now() + EXPLAINED_EVERY, False
+        if not self._unexplained:
+            self._unexplained = list(core.cluster.jobs)
+        end = time.perf_counter() + LONGEST
+        while self._unexplained and time.perf_counter() < end:
+            job = core.cluster.jobs.get(self._unexplained.pop())
+            if job is None or not job.waiting or job.name not in works.of_job:
+                continue
+            self._is_to_explain = True
+            if (reason := reason_of(core, job)) is None:
+                continue
+            for uid in works.of_job[job.name].values():
+                if not works.of[uid].attempt:
+                    self.governor.explain(uid, reason.code, reason.text)
+        if self._is_to_explain or self._unexplained:
+            works.wake_at(self._explain_at)
+
+    def _explain_later(self, core: Core) -> None:
+        """Another pod waits, whose reason is told if it does for long."""
+        if not self._is_to_explain:
+            self._is_to_explain = True
+            self._explain_at = core.now() + EXPLAINED_EVERY
+            self.governor.works.wake_at(self._explain_at)
 
     def take(self, core: Core, report: Report) -> None:
         """Hand a report to the core."""
@@ -55,7 +97,7 @@ class Governing:
     def _ask(self, core: Core, asked: Appeared) -> None:
         """Work has appeared: it gets a job, finds the one that it had, or is refused."""
         uid = asked.work[0]
-        job = self._job_of.pop(uid, "")
+        job, index = self._seat_of.pop(uid, ("", 0))
         known = core.cluster.jobs.get(job)
         if asked.is_going and (known is None or asked.attempt not in known.attempts):
             self.governor.unwanted(uid)
@@ -63,9 +105,8 @@ class Governing:
         group = asked.terms.resource_group
         if not job and asked.host and (group, asked.host) not in core.cluster.hosts:
             what = f"it runs on the node `{asked.host}`, which is no host of `{asked.terms.consumer}`"
-            self.governor.refused(
-                uid, Fault("unknown-host", what, "compare `nodes` of the plan with the node's labels")
-            )
+            mend = "compare `nodes` of the plan with the node's labels"
+            self.governor.refused(uid, Fault("unknown-host", what, mend))
             return
         if not job:
             try:
@@ -75,14 +116,21 @@ class Governing:
                 return
         record = core.cluster.jobs.get(job)
         if record is None or record.is_cancelled or record.is_over:
-            self.governor.unwanted(uid)
-            return
-        self._find(core, asked, record)
+            for each in asked.work:
+                self.governor.unwanted(each)
+        elif len(asked.work) > 1:
+            self.governor.asking.begin_gang(asked.work)
+            for number, each in enumerate(asked.work):
+                self.governor.accepted(each, (job, number))
+            self._explain_later(core)
+        else:
+            self._find(core, asked, record, index)
 
-    def _find(self, core: Core, asked: Appeared, job: JobRecord) -> None:
+    def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
-        uid, attempts = asked.work[0], job.attempts
-        if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its job
+        uid, seat = asked.work[0], (job.name, index)
+        attempts = [number for number in job.attempts if core.cluster.attempts[number].index == index]
+        if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its task
             self.governor.unwanted(uid)
             return
         if not attempts and asked.host:
@@ -92,38 +140,49 @@ class Governing:
                 core.feed(JobCancelled(job.name))
                 self.governor.refused(uid, error.faults[0])
                 return
-            attempts = job.attempts
-        if not attempts:
-            self.governor.accepted(uid, job.name)
-            return
-        number = asked.attempt if asked.attempt in attempts else next(iter(attempts))
-        self.governor.accepted(uid, job.name, number, core.cluster.attempts[number].places[0][0])
+            attempts = list(job.attempts)
+        if attempts:
+            self.governor.accepted(uid, seat, attempts[0], core.cluster.attempts[attempts[0]].places[0][0])
+        else:
+            self.governor.accepted(uid, seat)
+            self._explain_later(core)
 
     def _replace(self, core: Core, report: Replaced) -> None:
-        """A pod takes the place of another: later starts find the job by it."""
+        """A pod takes the place of another: later starts find the task by it."""
         spec = core.specs.of(report.job)
-        if report.job in core.cluster.jobs and spec is not None:
-            core.change(JobChanged(report.job), dict(spec.labels) | dict(report.labels))
+        if report.job not in core.cluster.jobs or spec is None:
+            return
+        labels = dict(spec.labels)
+        for key, word in (("pod", report.pod), ("uid", report.uid)):
+            words = labels[key].split(",")
+            words[report.index] = word
+            labels[key] = ",".join(words)
+        core.change(JobChanged(report.job), labels)
 
     def _compare(self, core: Core, uids: frozenset[str]) -> None:
-        """Jobs from before this start whose pods are not there any more are over, but those that wait for another."""
-        for uid, job in self._job_of.items():
+        """Jobs from before this start whose pods are not there any more are over, but those that wait for others."""
+        for uid, (job, index) in self._seat_of.items():
             record = core.cluster.jobs.get(job)
             if uid in uids or record is None:
                 continue
-            labels = spec.labels if (spec := core.specs.of(job)) else {}
-            if record.hold == AWAITED and "owner" in labels:
-                self.governor.vacant(job, (labels["owner"], labels.get("index", "")))
+            if not record.is_waiting(index) and index not in {
+                core.cluster.attempts[each].index for each in record.attempts
+            }:
+                continue  # it has ended, and its pod is gone
+            owners = spec.labels.get("owner", "").split(",") if (spec := core.specs.of(job)) else []
+            owner, slash, number = (owners[index] if index < len(owners) else "").partition("/")
+            if record.hold == AWAITED and slash:
+                self.governor.vacant((job, index), (owner, number), spec.stdin if spec else b"")
             else:
                 core.feed(JobCancelled(job))
-        self._job_of = {}
+        self._seat_of = {}
 
 
-def _jobs_by_pod(core: Core) -> dict[str, str]:
-    """Uid of a pod → job that has not ended."""
-    found = {}
+def _seats(core: Core) -> dict[str, Seat]:
+    """Uid of a pod → job that has not ended, and the number of its task."""
+    found: dict[str, Seat] = {}
     for job in core.cluster.jobs:
         spec = core.specs.of(job)
         if spec is not None and "uid" in spec.labels:
-            found[spec.labels["uid"]] = job
+            found |= {uid: (job, index) for index, uid in enumerate(spec.labels["uid"].split(","))}
     return found

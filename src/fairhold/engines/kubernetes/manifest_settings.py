@@ -1,0 +1,43 @@
+"""What can be chosen about the objects that are applied to a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairhold import __version__
+
+Document = dict[str, Any]
+NAME = "fairhold"
+"""Of the service account, the roles, the service, and what else there is one of."""
+LABELS = {"app.kubernetes.io/name": NAME}
+"""Of every object."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestSettings:
+    """What can be chosen.
+
+    namespace : of the service
+    image     : that the service is run from
+    replicas  : 1, or 0 = the service is not started
+    user      : by whom the service is known to the API server, empty = its service account
+    plan      : text of the plan, empty = the ConfigMap is made by others
+    storage   : size of the volume that keeps the state
+    """
+
+    namespace: str = NAME
+    image: str = f"{NAME}:{__version__}"
+    replicas: int | str = 1
+    user: str = ""
+    plan: str = ""
+    storage: str = "1Gi"
+
+    @property
+    def account(self) -> str:
+        """User name of the service."""
+        return self.user or f"system:serviceaccount:{self.namespace}:{NAME}"
+
+    def meta(self, name: str = NAME, *, is_global: bool = False) -> Document:
+        """Metadata of an object, in the namespace or of the whole cluster."""
+        return {"name": name} | ({} if is_global else {"namespace": self.namespace}) | {"labels": LABELS}

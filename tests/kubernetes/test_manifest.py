@@ -1,0 +1,104 @@
+"""The documents of the manifest, without a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from fairhold import __version__
+from fairhold.engines.kubernetes.manifest import documents, text_of
+from fairhold.engines.kubernetes.manifest_policies import policies
+from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
+from tests.kubernetes.chart import CHART, templates
+
+if TYPE_CHECKING:
+    from fairhold.engines.kubernetes.manifest_settings import Document
+
+PLAN = "fairhold: 1\n# of the bank\nconsumers: {A: {}}\n"
+CLUSTER_WIDE = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
+
+
+def of_kind(objects: list[Document], kind: str) -> Document:
+    (found,) = (each for each in objects if each["kind"] == kind)
+    return found
+
+
+def test_the_text_says_what_the_documents_say_and_is_always_the_same() -> None:
+    settings = ManifestSettings("fair", "example.com/fairhold:2", plan=PLAN)
+    text = text_of(documents(settings))
+    assert list(yaml.safe_load_all(text)) == documents(settings)
+    assert text == text_of(documents(settings))
+    assert "  plan.yaml: |\n    fairhold: 1\n    # of the bank\n" in text
+    assert "&id" not in text
+
+
+def test_every_object_has_a_name_of_its_own_and_what_is_needed_comes_first() -> None:
+    objects = documents(ManifestSettings(plan=PLAN))
+    kinds = [each["kind"] for each in objects]
+    assert len({(each["kind"], each["metadata"]["name"]) for each in objects}) == len(objects)
+    assert kinds[:2] == ["Namespace", "ServiceAccount"]
+    assert kinds[-4:] == ["ConfigMap", "PersistentVolumeClaim", "Deployment", "Service"]
+    assert all(list(each)[:3] == ["apiVersion", "kind", "metadata"] for each in objects)
+    for each in objects:
+        is_global = each["kind"] in CLUSTER_WIDE or "Policy" in each["kind"]
+        assert each["metadata"].get("namespace") == (None if is_global else "fairhold"), each["kind"]
+
+
+def test_the_service_is_known_by_its_account_or_by_another_name() -> None:
+    account, user = ManifestSettings("fair"), ManifestSettings("fair", user="carol\"'")
+    assert 'request.userInfo.username != "system:serviceaccount:fair:fairhold"' in text_of(policies(account))
+    conditions = [each["spec"].get("matchConditions", ()) for each in policies(user)]
+    said = [row["expression"] for rows in conditions for row in rows if "username" in row["expression"]]
+    assert said == [f'request.userInfo.username {sign} "carol\\"\'"' for sign in ("!=", "==")]
+    for settings, kind in ((account, "ServiceAccount"), (user, "User")):
+        for binding in ("ClusterRoleBinding", "RoleBinding"):
+            assert of_kind(documents(settings), binding)["subjects"][0]["kind"] == kind
+
+
+def test_without_a_plan_the_map_is_left_to_others_and_with_another_one_there_is_another_pod() -> None:
+    without, one, other = (documents(ManifestSettings(plan=plan)) for plan in ("", PLAN, PLAN + "#\n"))
+    assert [each["kind"] for each in without] == [each["kind"] for each in one if each["kind"] != "ConfigMap"]
+    templates = [of_kind(each, "Deployment")["spec"]["template"] for each in (without, one, other)]
+    assert len({each["metadata"]["annotations"]["fairhold.io/plan"] for each in templates}) == 3
+    assert templates[0]["spec"] == templates[1]["spec"]
+    assert {"name": "plan", "configMap": {"name": "fairhold-plan"}} in templates[0]["spec"]["volumes"]
+
+
+def rendered(values: dict[str, Any], namespace: str) -> list[Document]:
+    """The objects of the chart, as Helm renders it."""
+
+    def value(found: re.Match[str]) -> str:
+        said = values[found[1]]
+        return json.dumps(hashlib.sha256(said.encode()).hexdigest() if found[2] else said)
+
+    texts = [path.read_text() for path in sorted((CHART / "templates").glob("*.yaml"))]
+    if not values["plan"]:
+        texts = [text for text in texts if "{{- if .Values.plan }}" not in text]
+    whole = "".join(texts).replace("{{- if .Values.plan }}", "").replace("{{- end }}", "")
+    whole = whole.replace("{{ .Release.Namespace }}", namespace)
+    whole = re.sub(r"\{\{ \.Values\.(\w+)( \| sha256sum)? \| toJson \}\}", value, whole)
+    assert "{{" not in whole
+    return list(yaml.safe_load_all(whole))
+
+
+@pytest.mark.parametrize("plan", ["", PLAN])
+def test_the_chart_has_the_same_objects_but_the_namespace(plan: str) -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text()) | ({"plan": plan} if plan else {})
+    expected = documents(ManifestSettings("fair", plan=plan))[1:]
+    assert sorted(rendered(values, "fair"), key=json.dumps) == sorted(expected, key=json.dumps)
+    other = values | {"image": "example.com/other:3", "replicas": 0, "storage": "9Gi"}
+    settings = ManifestSettings("far", "example.com/other:3", 0, plan=plan, storage="9Gi")
+    assert sorted(rendered(other, "far"), key=json.dumps) == sorted(documents(settings)[1:], key=json.dumps)
+
+
+def test_the_templates_are_those_that_are_written_and_the_chart_has_the_version() -> None:
+    """`python -m tests.kubernetes.chart` writes them anew."""
+    assert {path.name: path.read_text() for path in (CHART / "templates").iterdir()} == templates()
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert chart["version"] == chart["appVersion"] == __version__
+    assert f"fairhold:{__version__}" in (CHART.parents[1] / "Dockerfile").read_text()
