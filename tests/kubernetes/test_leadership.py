@@ -11,7 +11,8 @@ import pytest
 
 import fairhold
 from tests.faults.house import House
-from tests.kubernetes.estate import Estate, state_of
+from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE
+from tests.kubernetes.estate import PLAN, Estate, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,10 +134,14 @@ def test_a_follower_ends_when_it_is_asked_to(pair: Pair) -> None:
     assert pair.first.is_up()
 
 
-def test_a_lease_in_a_namespace_that_is_not_there_is_told(pair: Pair) -> None:
-    assert pair.second.service.poll() is None
-    pair.second.service.kill()
-    pair.second.service.wait()
-    pair.second.launch("--lease-namespace", "nowhere")
-    assert pair.second.service.wait(20) == 1
-    assert "[lease-namespace]" in pair.second.said
+def test_a_lease_that_cannot_be_is_told_at_the_start(cluster: ControlPlane, tmp_path: Path) -> None:
+    wrong = (
+        ("nowhere", ADMINISTRATOR, "there is no namespace `nowhere` for the lease [lease-namespace]"),
+        ("default", SERVICE, "the lease cannot be used"),
+    )
+    for namespace, user, said in wrong:
+        words = ("--kubernetes", "--kubeconfig", str(cluster.kubeconfig(user)), "--lease-namespace", namespace)
+        house = House(tmp_path / namespace, PLAN.format(pool="p", grace="1s", each=1), *words)
+        house.launch()
+        assert house.service.wait(20) == 1
+        assert said in house.said
