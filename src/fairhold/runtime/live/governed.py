@@ -69,17 +69,7 @@ class GovernedLive:
                 with _told_of_the_cluster(api):
                     follow(self.leader)
             now = Rising(self.store.last_at)
-            self.core = Core(
-                self.store,
-                now,
-                limits=settings.limits,
-                cycle_min_gap=settings.cycle_min_gap,
-                cycle_max_interval=settings.cycle_max_interval,
-            )
-            with refusing_damage(self.store):
-                self.core.open(text, name, author())
-            if self.leader is not None:
-                take_over(self.core, self.leader.term)
+            self.core = self._open_core(text, name, now)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             with _told_of_the_cluster(api):
                 self.engine = Kubernetes(api, self.core.plan, now.look, wake, self.leader)
@@ -91,6 +81,21 @@ class GovernedLive:
         self.desk.start()
         keeping = Housekeeping(self.store, directory / JOBS, partial(_live_of, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
+
+    def _open_core(self, text: str, name: str, now: Rising) -> Core:
+        settings = self.settings
+        core = Core(
+            self.store,
+            now,
+            limits=settings.limits,
+            cycle_min_gap=settings.cycle_min_gap,
+            cycle_max_interval=settings.cycle_max_interval,
+        )
+        with refusing_damage(self.store):
+            core.open(text, name, author())
+        if self.leader is not None:
+            take_over(core, self.leader.term)
+        return core
 
     def close(self, *, with_agent: bool = False) -> None:
         """Stop deciding and leave; pods run on. May be called twice."""
