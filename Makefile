@@ -3,10 +3,12 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
+# Each has a cluster of its own.
+CLUSTERS ?= 2
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test check bench storm kubernetes-cluster clean
+.PHONY: run setup test check bench storm kubernetes kubernetes-cluster kubernetes-storm clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -20,9 +22,9 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[fast,service,sim]" --group dev
 	touch $(STAMP)
 
-## All tests; the long storms are `make storm`.
+## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
-	$(BIN)/python -m pytest -n $(TEST_JOBS) -m "not slow"
+	$(BIN)/python -m pytest -n $(TEST_JOBS) -m "not slow and not cluster"
 
 ## Format, lint, types, import floors, sizes of files and of the base install, coverage of rules by docs and tests.
 check: setup
@@ -40,11 +42,19 @@ bench: setup
 
 ## The long form of the random tests.
 storm: setup
-	HYPOTHESIS_PROFILE=storm $(BIN)/python -m pytest -n $(TEST_JOBS)
+	HYPOTHESIS_PROFILE=storm $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
 
 ## The programs of a Kubernetes cluster, for tests/kubernetes: needs Go, 10 minutes and 4 GB once.
 kubernetes-cluster: setup
 	$(BIN)/python -m tests.kubernetes.control_plane build
+
+## The tests on a Kubernetes control plane.
+kubernetes: kubernetes-cluster
+	FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -n $(CLUSTERS) -m cluster tests/kubernetes
+
+## The same with many kills of the service, the API server and its store.
+kubernetes-storm: kubernetes-cluster
+	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=130 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+OF_CLUSTERS = {"control_plane", "cluster", "namespace"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need a cluster are `make kubernetes`; the others are among all tests."""
+    for item in items:
+        if OF_CLUSTERS & set(getattr(item, "fixturenames", ())):
+            item.add_marker("cluster")
+
+
 @pytest.fixture(scope="session")
 def control_plane() -> type[ControlPlane]:
     """The class, where a cluster can be started; `FAIRHOLD_KUBERNETES=required` makes a failure of a skip."""

@@ -201,7 +201,7 @@ def test_what_fairhold_grants_runs_is_told_and_ends(governed: Space, service: Se
     until(lambda: governed.runs("work"))
     assert governed.get("work")["spec"]["nodeName"] == NODE
     service.do(writes.notice(governed.pod("work"), '{"reason": "reclaim"}'))
-    said = service.do(writes.disrupt(governed.pod("work"), "reclaim", is_disrupted=True))
+    said = service.do(writes.disrupt(governed.pod("work"), "reclaim", 0, is_disrupted=True))
     assert pod_of(said).is_disrupted
     service.do(writes.delete(governed.pod("work"), 5))
     until(lambda: governed.pod("work").end is not None)

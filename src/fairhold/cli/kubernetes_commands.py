@@ -57,3 +57,21 @@ def kubernetes_manifest(
     from fairhold.cli.kubernetes import print_manifest  # noqa: PLC0415
 
     print_manifest(namespace, image, plan, user, output, replicas=replicas)
+
+
+@kubernetes_app.command("release")
+def kubernetes_release(
+    *,
+    namespace: Annotated[
+        str, typer.Option("--namespace", metavar="NAME", help="Pods of this namespace alone; default: of all.")
+    ] = "",
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option("--kubeconfig", metavar="FILE", help="How the cluster is reached; default: as kubectl does."),
+    ] = None,
+    context: Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")] = "",
+) -> None:
+    """Let all pods go: gates, finalizers and annotations of Fairhold are taken away, and pods run on."""
+    from fairhold.cli.kubernetes_release import release_pods  # noqa: PLC0415
+
+    release_pods(namespace, kubeconfig, context)

@@ -130,9 +130,9 @@ def test_who_says_that_a_pod_is_to_give_way(
 
 
 def test_what_is_written_is_read_back_as_ours() -> None:
-    written = writes.disrupt(pod_of(LEAST), "why", is_disrupted=True).body["status"]
+    written = writes.disrupt(pod_of(LEAST), "why", 0, is_disrupted=True).body["status"]
     assert pod_of(pod(status=written)).is_marked
-    written = writes.disrupt(pod_of(LEAST), "why", is_disrupted=False).body["status"]
+    written = writes.disrupt(pod_of(LEAST), "why", 0, is_disrupted=False).body["status"]
     assert not pod_of(pod(status=written)).is_disrupted
 
 

@@ -128,7 +128,7 @@ class Work:
         is_due = not pod.is_disrupted if self.is_leaving else pod.is_marked
         if is_due:
             why = self.notice or self.stopping or "the notice was withdrawn"
-            return writes.disrupt(pod, why, is_disrupted=self.is_leaving)
+            return writes.disrupt(pod, why, now, is_disrupted=self.is_leaving)
         if self.notice != pod.notice and not self.stopping:
             return writes.notice(pod, self.notice)
         at = self.stop_at()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.recreating import unpack
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,13 +63,17 @@ def notice(pod: Pod, text: str) -> Write:
     return _patch(pod, "notice" if text else "withdraw", {"metadata": {"annotations": {names.NOTICE: text or None}}})
 
 
-def disrupt(pod: Pod, message: str, *, is_disrupted: bool) -> Write:
-    """Say by a condition whether a pod is to give way: a Job may ignore such an end."""
+def disrupt(pod: Pod, message: str, now: int, *, is_disrupted: bool) -> Write:
+    """Say by a condition whether a pod is to give way: a Job may ignore such an end.
+
+    now : instant; a condition without the time of its change counts as one that is out of date
+    """
     condition = {
         "type": names.DISRUPTION,
         "status": "True" if is_disrupted else "False",
         "reason": "ReclaimedByFairhold" if is_disrupted else "NoticeWithdrawn",
         "message": message,
+        "lastTransitionTime": format_instant(now - now % SECOND),
     }
     body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [condition]}}
     return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
