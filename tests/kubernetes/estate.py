@@ -38,11 +38,18 @@ policies:
 class Estate:
     """Two governed namespaces, and nodes of their own.
 
-    nodes : each with so many GPUs
+    nodes : each with so many GPUs; words : more options of `serve`, the default: it leads at once, also after a kill
     """
 
     def __init__(
-        self, cluster: ControlPlane, place: Path, *, nodes: int = 2, gpus: int = 4, grace: str = "1s", plan: str = ""
+        self,
+        cluster: ControlPlane,
+        place: Path,
+        *words: str,
+        nodes: int = 2,
+        gpus: int = 4,
+        grace: str = "1s",
+        plan: str = "",
     ) -> None:
         self.cluster, self.pool = cluster, f"p{secrets.token_hex(3)}"
         self.api = Api(find_access(cluster.kubeconfig()))
@@ -52,8 +59,8 @@ class Estate:
         for name in (self.risk, self.trading):
             labels = {names.GOVERNED: "true"}
             self.post("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
-        words = ("--kubernetes", "--kubeconfig", str(cluster.kubeconfig()))
-        self.house = House(place, self.plan, *words)
+        self.words = ("--kubernetes", "--kubeconfig", str(cluster.kubeconfig()), *(words or ("--no-lease",)))
+        self.house = House(place, self.plan, *self.words)
         resources = {"cpu": "32", "memory": "64Gi", GPU: str(gpus), "pods": "110"}
         self.nodes = cluster.kwok(nodes, resources, {"pool": self.pool}, prefix=self.pool)
 

@@ -313,6 +313,7 @@ def test_the_service_governs_with_these_rights(governed: Space, in_force: Contro
     container = pod_spec(SETTINGS)["containers"][0]
     environment = os.environ | {each["name"]: str(tmp_path / each["name"]) for each in container["env"]}
     words = [str(tmp_path / "plan.yaml"), *container["args"][2:], f"--kubeconfig={in_force.kubeconfig(SERVICE)}"]
+    words.append(f"--lease-namespace={SETTINGS.namespace}")  # as the pod's own
     command = [sys.executable, "-m", "fairhold", container["args"][0], *words, "--port=0"]
     probe = [sys.executable, *container["livenessProbe"]["exec"]["command"][1:]]
     in_force.kubectl("annotate", "namespace", governed.name, f"{names.CONSUMER}=/A")

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.runtime.live.desk import MustEndError
 from fairhold.runtime.live.governed import open_governed
+from fairhold.runtime.live.leading import StoppedWhileWaitingError
 from fairhold.runtime.live.opening import open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
@@ -77,7 +79,7 @@ def serve(
 
     on_ready : called with the address for clients as soon as they are answered
     Raises InputError where the plan, the store, the directory or the address cannot be used; ServiceFailedError where
-    it has to be started again.
+    it has to be started again; MustEndError where another service leads.
     """
     settings.check()
     _tls(settings)
@@ -100,7 +102,11 @@ def _serve(
         the_token(settings.directory)
         taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
 
-    opened = open_governed(live, listen) if live.cluster else open_live(live, listen)
+    try:
+        opened = open_governed(live, listen) if live.cluster else open_live(live, listen)
+    except StoppedWhileWaitingError as asked:
+        _LOG.info("%s", asked)
+        return LEAVE
     how = ""
     try:
         how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0]))
@@ -155,6 +161,8 @@ async def run(
             news.close()
             for server in servers:
                 server.should_exit = True
+    if isinstance(failed, MustEndError):
+        raise failed
     if failed is not None:
         raise ServiceFailedError(f"the service has failed: {failed}") from failed
     return stopping.how or LEAVE

@@ -135,7 +135,8 @@ def test_a_pod_under_notice_is_told_and_stopped_when_its_time_has_come() -> None
     assert found.next_write(NOW + SECOND - 1, "h1") is None
     stop = found.next_write(NOW + SECOND, "h1")
     assert stop is not None
-    assert (stop.what, stop.body["gracePeriodSeconds"], stop.body["preconditions"]) == ("stop", 30, {"uid": "u"})
+    assert (stop.what, stop.body["gracePeriodSeconds"]) == ("stop", 30)
+    assert stop.body["preconditions"] == {"uid": "u", "resourceVersion": found.pod.version}
     late = found.next_write(NOW + 25 * SECOND, "h1")
     assert late is not None
     assert late.body["gracePeriodSeconds"] == 6

@@ -111,10 +111,25 @@ def serve(
         typer.Option("--kubeconfig", metavar="FILE", help="How the cluster is reached; default: as kubectl does."),
     ] = None,
     context: Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")] = "",
+    no_lease: Annotated[
+        bool, typer.Option("--no-lease", help="Govern without a lease: no other service may govern the cluster.")
+    ] = False,
+    lease_namespace: Annotated[
+        str, typer.Option("--lease-namespace", metavar="NAME", help="Namespace of the lease; default: the service's.")
+    ] = "",
+    lease_duration: Annotated[
+        str,
+        typer.Option(
+            "--lease-duration",
+            metavar="DURATION",
+            help="Silence of the service that leads after which another does.",
+            click_type=Duration(),
+        ),
+    ] = "15s",
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
-    from fairhold.cli.live.serving import Wanted  # noqa: PLC0415
+    from fairhold.cli.live.serving import Wanted, WantedCluster  # noqa: PLC0415
     from fairhold.cli.live.serving import serve as run  # noqa: PLC0415
     from fairhold.errors import UsageError  # noqa: PLC0415
 
@@ -123,9 +138,14 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    if not kubernetes and (kubeconfig or context):
-        raise UsageError("--kubeconfig and --context say which cluster is governed: add --kubernetes")
-    run(wanted._replace(cluster=(kubeconfig, context) if kubernetes else None))
+    if not kubernetes and (kubeconfig or context or no_lease or lease_namespace):
+        raise UsageError(
+            "--kubeconfig, --context and --lease-namespace are of a cluster that is governed: add --kubernetes"
+        )
+    if no_lease and lease_namespace:
+        raise UsageError("--no-lease and --lease-namespace exclude each other")
+    cluster = WantedCluster(kubeconfig, context, "" if no_lease else lease_duration, lease_namespace)
+    run(wanted._replace(cluster=cluster if kubernetes else None))
 
 
 def stop(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairhold.service.settings import ServiceSettings
 
 _LONGEST_LEASE = 86_400 * SECOND
+_LEAST_OF_LEADER, _LONGEST_OF_LEADER = 2 * SECOND, 600 * SECOND
 _LEAST_INTERVAL, _LONGEST_INTERVAL = SECOND // 100, 3_600 * SECOND
 _LEAST_SILENCE = 5.0
 """Seconds: a busy machine may say nothing for a while."""
@@ -29,11 +30,20 @@ _NEEDS = "the service needs more than the base: pip install 'fairhold[service]'"
 _EXTRA = ("fastapi", "pydantic", "pydantic_core", "prometheus_client", "starlette", "uvicorn", "anyio", "h11")
 
 
+class WantedCluster(NamedTuple):
+    """Which cluster is governed, as the options say it; lease: duration, empty = there is none."""
+
+    kubeconfig: Path | None
+    context: str
+    lease: str | int
+    lease_namespace: str
+
+
 class Wanted(NamedTuple):
     """How a service is wanted, as the options say it.
 
     agents  : `HOST:PORT`, empty = none of other machines
-    cluster : kubeconfig and context of the cluster that is governed, None = none is
+    cluster : that is governed, None = none is
     """
 
     plan: Path | None
@@ -54,7 +64,7 @@ class Wanted(NamedTuple):
     gap: str | int = "50ms"
     interval: str | int = "1s"
     limits: Sequence[str] = ()
-    cluster: tuple[Path | None, str] | None = None
+    cluster: WantedCluster | None = None
 
 
 def serve(wanted: Wanted) -> None:
@@ -104,7 +114,8 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     of_all, of_one = the_limits(wanted.limits)
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
-        live = replace(live, cluster=ClusterSettings(*wanted.cluster))
+        of_lease = _lease_of_leader(wanted.cluster.lease)
+        live = replace(live, cluster=ClusterSettings(*wanted.cluster[:2], of_lease, wanted.cluster.lease_namespace))
     settings = ServiceSettings(
         directory,
         host=wanted.listen,
@@ -176,6 +187,16 @@ def _lease(duration: str | int) -> float:
     micros = _micros(duration)
     if not SECOND <= micros <= _LONGEST_LEASE:
         raise UsageError("--lease: write 1s to 1d")
+    return micros / SECOND
+
+
+def _lease_of_leader(duration: str | int) -> float:
+    """Seconds, 0 = none."""
+    if not duration:
+        return 0.0
+    micros = _micros(duration)
+    if not _LEAST_OF_LEADER <= micros <= _LONGEST_OF_LEADER:
+        raise UsageError("--lease-duration: write 2s to 10m")
     return micros / SECOND
 
 

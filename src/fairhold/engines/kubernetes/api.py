@@ -69,13 +69,18 @@ class Api:
         path: str,
         body: Mapping[str, Any] | None = None,
         media: str = "application/json",
+        within: float = 0.0,
         **query: str,
     ) -> dict[str, Any]:
-        """Make one request; returns the document of the answer. Raises ApiError."""
+        """Make one request; returns the document of the answer. Raises ApiError.
+
+        within : seconds after which it is given up, 0 = as usual
+        """
         headers = self._headers() | ({} if body is None else {"Content-Type": media})
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        timeout = _steps(within) if within else _TIMEOUT
         try:
-            answer = self._client.request(method, path, content=content, headers=headers, params=query)
+            answer = self._client.request(method, path, content=content, headers=headers, params=query, timeout=timeout)
         except (httpx.HTTPError, OSError) as error:
             raise ApiError(0, "Unreachable", f"{self.access.url} does not answer: {error}") from error
         if answer.status_code >= httpx.codes.BAD_REQUEST:
@@ -90,7 +95,7 @@ class Api:
         while True:
             more = page.get("metadata", {}).get("continue")
             paging = {"limit": str(PAGE)} | ({"continue": more} if more else {})
-            page = self.request("GET", path, None, "", **query, **paging)
+            page = self.request("GET", path, None, "", 0.0, **query, **paging)
             found += page.get("items") or ()
             if not page["metadata"].get("continue"):
                 return found, page["metadata"]["resourceVersion"]
@@ -122,6 +127,11 @@ class Api:
     def _headers(self) -> dict[str, str]:
         token = self.access.token()
         return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _steps(seconds: float) -> httpx.Timeout:
+    """Time for each step of a request, so that all take no longer: to connect, to agree on TLS, to send, to hear."""
+    return httpx.Timeout(seconds / 8, read=seconds / 2)
 
 
 def _change(said: Mapping[str, Any]) -> Change:

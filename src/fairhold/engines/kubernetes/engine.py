@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.engines.kubernetes.pods import node_of, pod_of
 from fairhold.engines.kubernetes.watching import Watcher
 from fairhold.units import SECOND
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from fairhold.engines.kubernetes.api import Api
     from fairhold.engines.kubernetes.governor import Report
+    from fairhold.engines.kubernetes.leader import Fence
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.outbox import Order
@@ -36,14 +38,21 @@ class Kubernetes:
 
     api       : client, closed with this
     on_events : called, from any thread, when `events` has something; must not wait
+    fence     : what writes have to pass
     """
 
     def __init__(
-        self, api: Api, plan: Plan, now: Callable[[], int], on_events: Callable[[], None] = lambda: None
+        self,
+        api: Api,
+        plan: Plan,
+        now: Callable[[], int],
+        on_events: Callable[[], None] = lambda: None,
+        fence: Fence | None = None,
     ) -> None:
         cluster = api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
         self.governor = Governor(plan, cluster, now)
         self._api, self._now, self._on_events = api, now, on_events
+        self._fence = fence or Unfenced()
         self._seen: deque[tuple[str, Any]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._fresh: set[str] = set()
@@ -176,6 +185,8 @@ class Kubernetes:
 
     def _write(self) -> None:
         while (write := self._to_write.get()) is not None:
+            if not self._fence.passes(self._is_closing):
+                return  # nothing is told: the service ends
             pod, is_done = self._carry_out(write) if write.uid else self._make(write)
             if self._is_closing.is_set():
                 return
@@ -185,7 +196,8 @@ class Kubernetes:
         """Make a request; the pod as it is after it, looked up if need be, and whether it was done."""
         is_done = False
         try:
-            document = self._api.request(write.method, write.path, write.body, write.media)
+            within = self._fence.write
+            document = self._api.request(write.method, write.path, write.body, write.media, within)
             is_done = True
             if document.get("kind") == "Pod" and write.method != "DELETE":
                 return pod_of(document), True
@@ -204,9 +216,9 @@ class Kubernetes:
 
     def _make(self, write: Write) -> tuple[Any, bool]:
         """Make an object anew, as soon as the one of its name is gone."""
-        while not self._is_closing.is_set():
+        while self._fence.passes(self._is_closing):
             try:
-                self._api.request(write.method, write.path, write.body)
+                self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
             except ApiError as error:
                 if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
                     _LOG.warning("a pod that was stopped cannot be made anew: %s", error)

@@ -1,7 +1,7 @@
 """What is written into the cluster: one request of the API each, which does nothing to another object of the name.
 
-A change of an object names its uid and its resource version, a deletion the uid: on anything else than what was seen it
-fails (409), and what was seen meanwhile decides anew.
+Each names the uid and the resource version of its object: on anything else than what was seen it fails (409), and what
+was seen meanwhile decides anew.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def disrupt(pod: Pod, message: str, now: int, *, is_disrupted: bool) -> Write:
         "message": message,
         "lastTransitionTime": format_instant(now - now % SECOND),
     }
-    body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
+    body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [condition]}}
     return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
 
 
@@ -110,7 +110,7 @@ def delete(pod: Pod, seconds: int) -> Write:
         "apiVersion": "v1",
         "kind": "DeleteOptions",
         "gracePeriodSeconds": max(1, seconds),
-        "preconditions": {"uid": pod.uid},
+        "preconditions": {"uid": pod.uid, "resourceVersion": pod.version},
     }
     return Write(pod.uid, "stop", "DELETE", path_of(pod), body)
 

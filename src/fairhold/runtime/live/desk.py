@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from fairhold.errors import Fault, InputError
+from fairhold.errors import FairholdError, Fault, InputError
 from fairhold.ports import StoreError, StoreFull
 from fairhold.runtime.live.recovery import Frozen
 from fairhold.units import SECOND
@@ -57,6 +57,10 @@ class Freeing:
     def __call__(self, core: Core) -> None:
         """Do it."""
         self.ask(core)
+
+
+class MustEndError(FairholdError):
+    """The service has to end, though nothing has failed."""
 
 
 class Agents(Protocol):
@@ -178,7 +182,10 @@ class Desk:
 
     def _fail(self, error: BaseException) -> None:
         """Nothing more can be decided: who waits is told, and whoever runs the service starts it anew from the log."""
-        _LOG.critical("the service loop has failed: %s", error, exc_info=error)
+        if isinstance(error, MustEndError):
+            _LOG.critical("the service ends: %s", error)
+        else:
+            _LOG.critical("the service loop has failed: %s", error, exc_info=error)
         with self._room:
             self._is_stopping = True
             calls = [*self._at_hand, *self._calls]

@@ -13,10 +13,12 @@ from fairhold.engines.kubernetes.api import Api, ApiError
 from fairhold.engines.kubernetes.engine import Kubernetes
 from fairhold.errors import Fault, InputError
 from fairhold.planio.document import read_text
+from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
+from fairhold.runtime.live.leading import Led, follow, open_leader, take_over
 from fairhold.runtime.live.opening import Rising, author
 from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.recovery import refusing_damage
@@ -44,29 +46,35 @@ class GovernedLive:
         make_state_directory(directory)
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
+        if text:
+            parse_plan(text, name, places=True)  # a follower with a plan at fault would be of no use
+        wakes: list[Callable[[], None]] = []
+
+        def wake() -> None:
+            for each in wakes:
+                each()
+
         with ExitStack() as opened:
-            api = Api(find_access(cluster.kubeconfig, cluster.context))
+            access = find_access(cluster.kubeconfig, cluster.context)
+            api = Api(access)
             opened.callback(api.close)
             with _told_of_the_cluster(api):
                 check_version(api)
             self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
             opened.callback(self.store.close)
             listen()
+            self.leader = open_leader(access, cluster, wake)
+            if self.leader is not None:
+                opened.callback(self.leader.close)
+                with _told_of_the_cluster(api):
+                    follow(self.leader)
             now = Rising(self.store.last_at)
-            self.core = Core(
-                self.store,
-                now,
-                limits=settings.limits,
-                cycle_min_gap=settings.cycle_min_gap,
-                cycle_max_interval=settings.cycle_max_interval,
-            )
-            with refusing_damage(self.store):
-                self.core.open(text, name, author())
+            self.core = self._open_core(text, name, now)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
-            wakes: list[Callable[[], None]] = []
             with _told_of_the_cluster(api):
-                self.engine = Kubernetes(api, self.core.plan, now.look, lambda: wakes[0]() if wakes else None)
-                self.desk = Desk(self.core, self.engine, Governing(self.core, self.engine.governor))
+                self.engine = Kubernetes(api, self.core.plan, now.look, wake, self.leader)
+                governing = Governing(self.core, self.engine.governor)
+                self.desk = Desk(self.core, self.engine, Led(governing, self.leader) if self.leader else governing)
                 wakes.append(self.desk.wake)
                 self.engine.start()
             opened.pop_all()
@@ -74,12 +82,29 @@ class GovernedLive:
         keeping = Housekeeping(self.store, directory / JOBS, partial(_live_of, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
 
+    def _open_core(self, text: str, name: str, now: Rising) -> Core:
+        settings = self.settings
+        core = Core(
+            self.store,
+            now,
+            limits=settings.limits,
+            cycle_min_gap=settings.cycle_min_gap,
+            cycle_max_interval=settings.cycle_max_interval,
+        )
+        with refusing_damage(self.store):
+            core.open(text, name, author())
+        if self.leader is not None:
+            take_over(core, self.leader.term)
+        return core
+
     def close(self, *, with_agent: bool = False) -> None:
         """Stop deciding and leave; pods run on. May be called twice."""
         del with_agent  # there are none
         self._caretaker.close()
         self.desk.stop()
         self.engine.close()
+        if self.leader is not None:
+            self.leader.close()  # when nothing is written any more
         self.store.close()
 
 

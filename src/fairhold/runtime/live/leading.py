@@ -1,0 +1,134 @@
+"""One service of several leads a cluster: the others wait, and one that leads no more ends."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fairhold.engines.kubernetes.api import Api, ApiError
+from fairhold.engines.kubernetes.leader import Leader
+from fairhold.engines.kubernetes.leadership import Terms
+from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
+from fairhold.ports import Retention
+from fairhold.runtime.live.desk import MustEndError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fairhold.engines.kubernetes.access import Access
+    from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.desk import Intake
+    from fairhold.runtime.live.opening import ClusterSettings
+
+TERM = "lease-term"
+"""Key of what a store says of the last time that its service led."""
+_LOG = logging.getLogger("fairhold")
+_FORBIDDEN = 403
+_LOOK = 0.2
+"""Seconds between two looks whether a signal has come."""
+
+
+class StoppedWhileWaitingError(FairholdError):
+    """A service that waited for its turn was asked to end."""
+
+    code = "stopping"
+
+
+class LeadershipLostError(MustEndError):
+    """Another service leads, or may lead: this one ends, and its next start waits for its turn."""
+
+    code = "leadership-lost"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"leadership is lost: {why} [{self.code}]")
+
+
+class Led:
+    """Takes in what an engine tells for as long as the lease is held."""
+
+    def __init__(self, intake: Intake, leader: Leader) -> None:
+        self._intake, self._leader = intake, leader
+
+    def begin(self, core: Core) -> None:
+        """A round begins; LeadershipLostError ends the desk."""
+        if why := self._leader.lost:
+            raise LeadershipLostError(why)
+        self._intake.begin(core)
+
+    def take(self, core: Core, report: Any) -> None:  # noqa: ANN401 - see Intake
+        """Hand something that the engine tells to the core."""
+        self._intake.take(core, report)
+
+
+def open_leader(access: Access, settings: ClusterSettings, on_lost: Callable[[], None]) -> Leader | None:
+    """One who may lead, None where there is no other."""
+    if not settings.lease:
+        return None
+    return Leader(Api(access), settings.lease_namespace or access.namespace, Terms(settings.lease), on_lost)
+
+
+def take_over(core: Core, term: tuple[str, int]) -> None:
+    """Write down that this service leads. Where another has led since it last did, its own jobs are out of date.
+
+    They end, and the pods that are there get new ones, those that run on the nodes where they run.
+
+    term : the lease, and how often it has changed hands
+    """
+    text = core.store.meta().get(TERM, "")
+    lease, _, number = text.partition(" ")
+    if text and (lease, int(number) + 1) != term:
+        _forget_jobs(core)
+    core.journal.write(lambda batch: batch.put_meta(TERM, f"{term[0]} {term[1]}"))
+    core.commit()
+
+
+def _forget_jobs(core: Core) -> None:
+    jobs = list(core.cluster.jobs)
+    if jobs:
+        _LOG.info("another service has led since: %d jobs of before end here, and pods get new ones", len(jobs))
+    while core.store.compact(Retention(keys=core.now() + 1)):  # a pod's key would find its old job
+        pass
+    for name in jobs:
+        core.feed(JobCancelled(name))
+    for attempt in list(core.cluster.attempts):
+        core.feed(TaskEnded(attempt, Outcome.LOST, Exit("host_lost", detail="another service has led since")))
+
+
+def follow(leader: Leader) -> None:
+    """Wait until it leads.
+
+    Raises ApiError, InputError, and StoppedWhileWaitingError after SIGTERM, SIGINT or SIGHUP.
+    """
+    try:
+        leader.start()
+    except ApiError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        mend = "name the namespace where it may use leases with --lease-namespace, or govern alone with --no-lease"
+        raise InputError([Fault("kubernetes-rights", f"the lease cannot be used: {error}", mend)]) from None
+    with _signals() as came:
+        while not leader.wait(_LOOK):
+            if came:
+                raise StoppedWhileWaitingError("stopped while another service leads")
+            if why := leader.lost:
+                raise LeadershipLostError(why)
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Signals that ask to end, as they come; for the main thread alone, others get none."""
+    came: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
+                before[number] = signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
