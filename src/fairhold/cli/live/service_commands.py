@@ -111,6 +111,9 @@ def serve(
         typer.Option("--kubeconfig", metavar="FILE", help="How the cluster is reached; default: as kubectl does."),
     ] = None,
     context: Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")] = "",
+    plan_object: Annotated[
+        str, typer.Option("--plan-object", metavar="NAME", help="Take the plan from this Plan of the cluster.")
+    ] = "",
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -123,9 +126,9 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    if not kubernetes and (kubeconfig or context):
-        raise UsageError("--kubeconfig and --context say which cluster is governed: add --kubernetes")
-    run(wanted._replace(cluster=(kubeconfig, context) if kubernetes else None))
+    if not kubernetes and (kubeconfig or context or plan_object):
+        raise UsageError("--kubeconfig, --context and --plan-object are about a governed cluster: add --kubernetes")
+    run(wanted._replace(cluster=(kubeconfig, context, plan_object) if kubernetes else None))
 
 
 def stop(

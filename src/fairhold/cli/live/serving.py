@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
     """How a service is wanted, as the options say it.
 
     agents  : `HOST:PORT`, empty = none of other machines
-    cluster : kubeconfig and context of the cluster that is governed, None = none is
+    cluster : kubeconfig, context and plan object of the cluster that is governed, None = none is
     """
 
     plan: Path | None
@@ -54,7 +54,12 @@ class Wanted(NamedTuple):
     gap: str | int = "50ms"
     interval: str | int = "1s"
     limits: Sequence[str] = ()
-    cluster: tuple[Path | None, str] | None = None
+    cluster: tuple[Path | None, str, str] | None = None
+
+    @property
+    def plan_object(self) -> str:
+        """Name of the plan's object in the cluster, empty = there is none."""
+        return self.cluster[2] if self.cluster else ""
 
 
 def serve(wanted: Wanted) -> None:
@@ -68,7 +73,7 @@ def serve(wanted: Wanted) -> None:
         raise
     _check(wanted)
     directory = _directory(wanted)
-    if wanted.plan is None and not (directory / FILE).exists():
+    if wanted.plan is None and not wanted.plan_object and not (directory / FILE).exists():
         raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
     live, settings = _settings(wanted, directory)
     settings.check()
@@ -135,17 +140,18 @@ def _say_ready(url: str, live: LiveSettings, settings: ServiceSettings) -> None:
 
 
 def _directory(wanted: Wanted) -> Path:
-    """The state directory: a given one, FAIRHOLD_STATE, or one of the cluster's name."""
+    """The state directory: a given one, FAIRHOLD_STATE, or one of the cluster's or the plan object's name."""
     if wanted.state is not None:
         return wanted.state.absolute()
     if os.environ.get(STATE):
         return base_directory().absolute()
-    if wanted.plan is None:
+    if wanted.plan is None and not wanted.plan_object:
         raise UsageError(f"without a plan it is not clear which service is meant; name a PLAN, --state or {STATE}")
     from fairhold.engines.files import folder_name  # noqa: PLC0415
     from fairhold.planio.plan import read_plan  # noqa: PLC0415
 
-    return base_directory() / folder_name(read_plan(wanted.plan)[0].cluster or "cluster")
+    cluster = wanted.plan_object if wanted.plan is None else read_plan(wanted.plan)[0].cluster
+    return base_directory() / folder_name(cluster or "cluster")
 
 
 def _pointers(directory: Path) -> tuple[Path, ...]:

@@ -14,13 +14,16 @@ from fairhold.engines.kubernetes.engine import Kubernetes
 from fairhold.errors import Fault, InputError
 from fairhold.planio.document import read_text
 from fairhold.runtime.clock import WallClock
+from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
 from fairhold.runtime.live.opening import Rising, author
 from fairhold.runtime.live.place import JOBS, make_state_directory
+from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping
+from fairhold.store.directory import has_store
 from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:
@@ -42,13 +45,12 @@ class GovernedLive:
         self.settings = settings
         directory = settings.directory
         make_state_directory(directory)
-        text = read_text(settings.plan) if settings.plan else ""
-        name = str(settings.plan or "the store")
         with ExitStack() as opened:
             api = Api(find_access(cluster.kubeconfig, cluster.context))
             opened.callback(api.close)
             with _told_of_the_cluster(api):
                 check_version(api)
+                first = _first_plan(api, settings, cluster.plan_object)
             self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
             opened.callback(self.store.close)
             listen()
@@ -61,7 +63,7 @@ class GovernedLive:
                 cycle_max_interval=settings.cycle_max_interval,
             )
             with refusing_damage(self.store):
-                self.core.open(text, name, author())
+                self.core.open(*first)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             wakes: list[Callable[[], None]] = []
             with _told_of_the_cluster(api):
@@ -71,12 +73,14 @@ class GovernedLive:
                 self.engine.start()
             opened.pop_all()
         self.desk.start()
+        self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object)
         keeping = Housekeeping(self.store, directory / JOBS, partial(_live_of, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
 
     def close(self, *, with_agent: bool = False) -> None:
         """Stop deciding and leave; pods run on. May be called twice."""
         del with_agent  # there are none
+        self._objects.close()
         self._caretaker.close()
         self.desk.stop()
         self.engine.close()
@@ -91,6 +95,33 @@ def open_governed(settings: LiveSettings, listen: Callable[[], object] = lambda:
     """
     assert settings.cluster is not None
     return GovernedLive(settings, settings.cluster, listen)
+
+
+class ClusterObjects:
+    """The objects of Fairhold's own kinds: the plan, where one is followed, and consumers."""
+
+    def __init__(self, api: Api, desk: Desk, now: Callable[[], int], plan: str) -> None:
+        """Begin. plan: name of its object, empty = none is followed."""
+        self._plan = PlanObject(api, plan, desk, now) if plan else None
+        self._consumers = ConsumerObjects(api, desk)
+        if self._plan:
+            self._plan.start()
+        self._consumers.start()
+
+    def close(self) -> None:
+        """Stop; may be called twice."""
+        if self._plan:
+            self._plan.close()
+        self._consumers.close()
+
+
+def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan:
+    """The plan that a file says, or the object where nothing else says one; without text the store has it."""
+    if settings.plan:
+        return FirstPlan(read_text(settings.plan), str(settings.plan), author())
+    if plan_object and not has_store(settings.directory):
+        return first_plan(api, plan_object, WallClock().now, settings.tell)
+    return FirstPlan("", "the store", author())
 
 
 def _live_of(desk: Desk, jobs: list[str]) -> set[str]:

@@ -52,11 +52,13 @@ _LOG = logging.getLogger("fairhold")
 class ClusterSettings:
     """Which Kubernetes cluster is governed.
 
-    kubeconfig : None = the one that is found; context : empty = its current one
+    kubeconfig  : None = the one that is found; context : empty = its current one
+    plan_object : name of the Plan of the cluster that is followed, empty = none is
     """
 
     kubeconfig: Path | None = None
     context: str = ""
+    plan_object: str = ""
 
 
 @dataclass(frozen=True, slots=True)
