@@ -161,6 +161,6 @@ class ConsumerObjects:
             return
         self._complaint = what
         if error.status == _NOT_FOUND:
-            _LOG.info("the cluster has no kind Consumer of fairhold.io: no objects tell what consumers have")
+            _LOG.info("the cluster has no kind Consumer of fairhold.io: no objects show what consumers have")
         else:
             _LOG.warning("what consumers have is not written into the cluster: %s", error)

@@ -253,7 +253,7 @@ def _missing(error: ApiError) -> str:
     """What is said where the cluster does not know the kind; empty where it does."""
     if error.status != NOT_FOUND:
         return ""
-    return "the cluster has no kind Plan of fairhold.io: apply its CustomResourceDefinition"
+    return "the cluster has no kind Plan of fairhold.io: `fairhold kubernetes manifest` prints its definition"
 
 
 def first_plan(api: Api, name: str, now: Callable[[], int], tell: Callable[[str], None]) -> FirstPlan:
