@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from contextlib import ExitStack, suppress
@@ -13,6 +14,8 @@ import yaml
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, PLANS, custom_resources
+from tests.docs.console import ROOT
+from tests.kubernetes.control_plane import SERVICE
 from tests.kubernetes.estate import Estate
 
 if TYPE_CHECKING:
@@ -21,17 +24,40 @@ if TYPE_CHECKING:
 
     from tests.kubernetes.control_plane import ControlPlane
 
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MERGE = "application/merge-patch+json"
 Document = dict[str, Any]
 
 
+def rights() -> Iterator[Document]:
+    """All rights to the kinds of Kubernetes, and to the new ones those of the manual and no others."""
+    rules = [{"apiGroups": ["", "apps", "batch"], "resources": ["*"], "verbs": ["*"]}]
+    text = (ROOT / "docs/how-to/kubernetes-plan.md").read_text()
+    for resource, verbs in re.findall(r"^\| `((?:plans|consumers)\S*)` \| ([a-z, ]+) \|$", text, re.MULTILINE):
+        rules.append({"apiGroups": ["fairhold.io"], "resources": [resource], "verbs": verbs.split(", ")})
+    assert len(rules) == 5
+    meta = {"metadata": {"name": "fairhold-objects"}}
+    yield {"kind": "ClusterRole", **meta, "rules": rules}
+    group = {"apiGroup": "rbac.authorization.k8s.io"}
+    subjects = [{"kind": "User", "name": SERVICE, **group}]
+    role = {"kind": "ClusterRole", "name": "fairhold-objects", **group}
+    yield {"kind": "ClusterRoleBinding", **meta, "roleRef": role, "subjects": subjects}
+
+
 class Objects:
-    """An estate whose plan is an object named `estate`; the service is not started yet."""
+    """An estate whose plan is an object named `estate`; the service is not started yet, and has only its rights."""
 
     def __init__(self, estate: Estate) -> None:
         self.estate, self.api = estate, estate.api
         self.spec: Document = yaml.safe_load(estate.plan)
+        for document in rights():
+            with suppress(ApiError):  # they are there from another test
+                self.api.request("POST", f"{RBAC}/{document['kind'].lower()}s", document)
+        administrator, service = estate.cluster.kubeconfig(), estate.cluster.kubeconfig(SERVICE)
+        words = estate.house.words
+        estate.house.words = tuple(str(service) if word == str(administrator) else word for word in words)
+        assert str(service) in estate.house.words
 
     def define(self) -> None:
         """Add both kinds to the cluster."""
@@ -113,10 +139,8 @@ def test_a_plan_object_is_put_in_force_and_changed_and_a_faulty_one_changes_noth
     objects.define()
     house = objects.estate.house
     house.has_plan_file = False
-    house.launch("--plan-object", "estate")
-    objects.estate.until(lambda: "waiting for the Plan estate: there is no such object yet" in house.said)
     objects.apply()
-    house.await_up()
+    house.serve("--plan-object", "estate")
     status = objects.until_observed()
     assert (status["version"], condition_of(status)[:2], status["faults"]) == (1, ("True", "InForce"), [])
     first = house.client.plan()
@@ -145,6 +169,24 @@ def test_a_plan_object_is_put_in_force_and_changed_and_a_faulty_one_changes_noth
     objects.api.request("DELETE", f"{PLANS}/estate")
     objects.estate.until(lambda: "the Plan estate was deleted" in house.said)
     assert house.client.plan().version == 2
+
+
+def test_a_service_without_a_plan_waits_for_an_object_that_is_one(objects: Objects) -> None:
+    house = objects.estate.house
+    house.has_plan_file = False
+    house.launch("--plan-object", "estate")
+    objects.estate.until(lambda: "waiting for the Plan estate: the cluster has no kind Plan" in house.said)
+    objects.define()
+    objects.estate.until(lambda: "waiting for the Plan estate: there is no such object yet" in house.said)
+    objects.apply(default_rank="high")
+    status = objects.until_observed()
+    assert "version" not in status
+    assert condition_of(status)[:2] == ("False", "Faulty")
+    assert [each["place"] for each in status["faults"]] == ["default_rank"]
+    assert "generation 1 is faulty; waiting for another" in house.said
+    objects.apply(default_rank=1)
+    house.await_up()
+    assert (objects.until_observed()["version"], house.said.count("waiting for")) == (1, 3)
 
 
 def test_a_restart_puts_no_unchanged_generation_in_force_but_one_that_changed_meanwhile(objects: Objects) -> None:

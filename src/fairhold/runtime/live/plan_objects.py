@@ -192,7 +192,7 @@ class PlanObject:
         except InputError as error:
             if error.faults[0].code in _ENDING:
                 raise StoreError(str(error)) from error
-            _LOG.warning("%s cannot be put in force: %s", name, error.faults[0])
+            self._complain(f"{name} cannot be put in force: {error.faults[0]}")
             self._retry_at = time.monotonic() + RETRY
             return Outcome(error.faults)
         except StoreFull as error:
