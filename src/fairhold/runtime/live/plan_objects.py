@@ -102,7 +102,7 @@ class PlanObject:
         self._watcher.close()
         self._wake.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(5.0)
 
     # As the watcher knows it; in its thread
 
