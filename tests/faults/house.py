@@ -84,7 +84,7 @@ class House:
     def __init__(self, place: Path, text: str = "", *words: str, state: str = "state") -> None:
         self.place, self.words = place, words
         self.state = place / state
-        self.plan = place / "plan.yaml"
+        self.plan, self.has_plan_file = place / "plan.yaml", True
         place.mkdir(exist_ok=True, parents=True)
         self.plan.write_text(text or plan())
         self.log = place / "service.log"
@@ -96,12 +96,17 @@ class House:
     def serve(self, *words: str) -> House:
         """Start the service, wait until it answers."""
         self.launch(*words)
+        return self.await_up()
+
+    def await_up(self) -> House:
+        """Wait until the service answers."""
         until(self.is_up)
         self.client = fairhold.connect(f"unix:{self.state}/api.sock")
         return self
 
     def launch(self, *words: str) -> None:
-        command = [sys.executable, "-m", "fairhold", "serve", str(self.plan), "--state", str(self.state)]
+        command = [sys.executable, "-m", "fairhold", "serve", "--state", str(self.state)]
+        command += [str(self.plan)] if self.has_plan_file else []
         command += [*(() if "--port" in self.words else ("--port", "0")), *self.words, *words]
         own = os.environ | {"FAIRHOLD_STATE": str(self.place)}
         with self.log.open("ab") as log:

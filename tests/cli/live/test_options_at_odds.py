@@ -16,6 +16,7 @@ from tests.cli.live.test_live_commands import fairhold
         "serve plan.yaml --listen ''",
         "serve plan.yaml --host ''",
         "serve plan.yaml --name bank --name ''",
+        "serve --kubernetes --plan-object ''",
         "submit /Research --name '' -- true",
         "submit /Research --key '' -- true",
         "submit /Research --label team=a --label '' -- true",
@@ -42,6 +43,7 @@ def test_an_option_that_is_empty_is_named(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
+        ("serve --plan-object research", "--kubeconfig, --context and --plan-object are about a governed cluster: add"),
         ("submit /Research --spread --pack -- true", "--spread and --pack exclude each other"),
         ("submit /Research --unit cpu=1 --unit gpu=1 --units 2 -- true", "--units is for slots, and --unit for"),
         ("submit /Research --unit cpu=1 --unit cpu=2 -- true", "--unit cpu=1,cpu=2: write each resource once"),

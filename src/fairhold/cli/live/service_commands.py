@@ -126,6 +126,9 @@ def serve(
             click_type=Duration(),
         ),
     ] = "15s",
+    plan_object: Annotated[
+        str, typer.Option("--plan-object", metavar="NAME", help="Take the plan from this Plan of the cluster.")
+    ] = "",
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -138,13 +141,14 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    if not kubernetes and (kubeconfig or context or no_lease or lease_namespace):
+    if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object):
         raise UsageError(
-            "--kubeconfig, --context and --lease-namespace are of a cluster that is governed: add --kubernetes"
+            "--kubeconfig, --context, --lease-namespace and --plan-object are of a cluster that is governed: "
+            "add --kubernetes"
         )
     if no_lease and lease_namespace:
         raise UsageError("--no-lease and --lease-namespace exclude each other")
-    cluster = WantedCluster(kubeconfig, context, "" if no_lease else lease_duration, lease_namespace)
+    cluster = WantedCluster(kubeconfig, context, "" if no_lease else lease_duration, lease_namespace, plan_object)
     run(wanted._replace(cluster=cluster if kubernetes else None))
 
 

@@ -37,6 +37,7 @@ class WantedCluster(NamedTuple):
     context: str
     lease: str | int
     lease_namespace: str
+    plan_object: str = ""
 
 
 class Wanted(NamedTuple):
@@ -66,6 +67,11 @@ class Wanted(NamedTuple):
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
 
+    @property
+    def plan_object(self) -> str:
+        """Name of the plan's object in the cluster, empty = there is none."""
+        return self.cluster.plan_object if self.cluster else ""
+
 
 def serve(wanted: Wanted) -> None:
     """Run the service until it is asked to stop. Raises InputError, UsageError."""
@@ -78,7 +84,7 @@ def serve(wanted: Wanted) -> None:
         raise
     _check(wanted)
     directory = _directory(wanted)
-    if wanted.plan is None and not (directory / FILE).exists():
+    if wanted.plan is None and not wanted.plan_object and not (directory / FILE).exists():
         raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
     live, settings = _settings(wanted, directory)
     settings.check()
@@ -115,7 +121,8 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)
-        live = replace(live, cluster=ClusterSettings(*wanted.cluster[:2], of_lease, wanted.cluster.lease_namespace))
+        kubeconfig, context, _, namespace, plan_object = wanted.cluster
+        live = replace(live, cluster=ClusterSettings(kubeconfig, context, of_lease, namespace, plan_object))
     settings = ServiceSettings(
         directory,
         host=wanted.listen,
@@ -146,17 +153,18 @@ def _say_ready(url: str, live: LiveSettings, settings: ServiceSettings) -> None:
 
 
 def _directory(wanted: Wanted) -> Path:
-    """The state directory: a given one, FAIRHOLD_STATE, or one of the cluster's name."""
+    """The state directory: a given one, FAIRHOLD_STATE, or one of the cluster's or the plan object's name."""
     if wanted.state is not None:
         return wanted.state.absolute()
     if os.environ.get(STATE):
         return base_directory().absolute()
-    if wanted.plan is None:
+    if wanted.plan is None and not wanted.plan_object:
         raise UsageError(f"without a plan it is not clear which service is meant; name a PLAN, --state or {STATE}")
     from fairhold.engines.files import folder_name  # noqa: PLC0415
     from fairhold.planio.plan import read_plan  # noqa: PLC0415
 
-    return base_directory() / folder_name(read_plan(wanted.plan)[0].cluster or "cluster")
+    cluster = wanted.plan_object if wanted.plan is None else read_plan(wanted.plan)[0].cluster
+    return base_directory() / folder_name(cluster or "cluster")
 
 
 def _pointers(directory: Path) -> tuple[Path, ...]:

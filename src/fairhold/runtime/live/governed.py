@@ -15,14 +15,17 @@ from fairhold.errors import Fault, InputError
 from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
+from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
 from fairhold.runtime.live.leading import Led, follow, open_leader, take_over
 from fairhold.runtime.live.opening import Rising, author
 from fairhold.runtime.live.place import JOBS, make_state_directory
+from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping
+from fairhold.store.directory import has_store
 from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:
@@ -44,10 +47,6 @@ class GovernedLive:
         self.settings = settings
         directory = settings.directory
         make_state_directory(directory)
-        text = read_text(settings.plan) if settings.plan else ""
-        name = str(settings.plan or "the store")
-        if text:
-            parse_plan(text, name, places=True)  # a follower with a plan at fault would be of no use
         wakes: list[Callable[[], None]] = []
 
         def wake() -> None:
@@ -60,6 +59,7 @@ class GovernedLive:
             opened.callback(api.close)
             with _told_of_the_cluster(api):
                 check_version(api)
+                first = _first_plan(api, settings, cluster.plan_object)
             self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
             opened.callback(self.store.close)
             listen()
@@ -69,7 +69,7 @@ class GovernedLive:
                 with _told_of_the_cluster(api):
                     follow(self.leader)
             now = Rising(self.store.last_at)
-            self.core = self._open_core(text, name, now)
+            self.core = self._open_core(first, now)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             with _told_of_the_cluster(api):
                 self.engine = Kubernetes(api, self.core.plan, now.look, wake, self.leader)
@@ -79,10 +79,11 @@ class GovernedLive:
                 self.engine.start()
             opened.pop_all()
         self.desk.start()
+        self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object)
         keeping = Housekeeping(self.store, directory / JOBS, partial(_live_of, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
 
-    def _open_core(self, text: str, name: str, now: Rising) -> Core:
+    def _open_core(self, first: FirstPlan, now: Rising) -> Core:
         settings = self.settings
         core = Core(
             self.store,
@@ -92,7 +93,7 @@ class GovernedLive:
             cycle_max_interval=settings.cycle_max_interval,
         )
         with refusing_damage(self.store):
-            core.open(text, name, author())
+            core.open(*first)
         if self.leader is not None:
             take_over(core, self.leader.term)
         return core
@@ -100,6 +101,7 @@ class GovernedLive:
     def close(self, *, with_agent: bool = False) -> None:
         """Stop deciding and leave; pods run on. May be called twice."""
         del with_agent  # there are none
+        self._objects.close()
         self._caretaker.close()
         self.desk.stop()
         self.engine.close()
@@ -116,6 +118,35 @@ def open_governed(settings: LiveSettings, listen: Callable[[], object] = lambda:
     """
     assert settings.cluster is not None
     return GovernedLive(settings, settings.cluster, listen)
+
+
+class ClusterObjects:
+    """The objects of Fairhold's own kinds: the plan, where one is followed, and consumers."""
+
+    def __init__(self, api: Api, desk: Desk, now: Callable[[], int], plan: str) -> None:
+        """Begin. plan: name of its object, empty = none is followed."""
+        self._plan = PlanObject(api, plan, desk, now) if plan else None
+        self._consumers = ConsumerObjects(api, desk)
+        if self._plan:
+            self._plan.start()
+        self._consumers.start()
+
+    def close(self) -> None:
+        """Stop; may be called twice."""
+        if self._plan:
+            self._plan.close()
+        self._consumers.close()
+
+
+def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan:
+    """The plan that a file says, or the object where nothing else says one; without text the store has it."""
+    if settings.plan:
+        text = read_text(settings.plan)
+        parse_plan(text, str(settings.plan), places=True)  # a follower with a plan at fault would be of no use
+        return FirstPlan(text, str(settings.plan), author())
+    if plan_object and not has_store(settings.directory):
+        return first_plan(api, plan_object, WallClock().now, settings.tell)
+    return FirstPlan("", "the store", author())
 
 
 def _live_of(desk: Desk, jobs: list[str]) -> set[str]:

@@ -55,12 +55,14 @@ class ClusterSettings:
     kubeconfig : None = the one that is found; context : empty = its current one
     lease      : seconds after which another takes the place of a leader that is silent; 0 = there is no other
     lease_namespace : where the lease is, empty = in the namespace of the pod or context
+    plan_object : name of the Plan of the cluster that is followed, empty = none is
     """
 
     kubeconfig: Path | None = None
     context: str = ""
     lease: float = 15.0
     lease_namespace: str = ""
+    plan_object: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,166 @@
+"""An object of the cluster for each consumer of the plan in force, which says what it has now.
+
+Objects are made, written and deleted in a thread of its own, and only those that bear the label of the service. They
+tell what is; nothing reads them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, VERSION
+from fairhold.engines.kubernetes.names import DOMAIN
+from fairhold.engines.kubernetes.writes import MERGE
+from fairhold.errors import FairholdError
+from fairhold.runtime.live.consumer_status import merge, names_of, statuses_of
+from fairhold.runtime.live.views.consumers import consumers_document
+
+if TYPE_CHECKING:
+    from fairhold.engines.kubernetes.api import Api
+    from fairhold.runtime.live.desk import Desk
+
+Document = dict[str, Any]
+PAUSE = 2.0
+"""Seconds between two rounds of writes, at least."""
+IDLE = 60.0
+"""Seconds after which all is compared with the cluster again, whether or not anything happens."""
+_SHARE = 20
+"""A round waits so many times as long as the desk needed to say the numbers, so that it has time for its work."""
+_NOT_FOUND, _CONFLICT = 404, 409
+_LOG = logging.getLogger("fairhold")
+
+
+class ConsumerObjects:
+    """Keeps the objects; see the module.
+
+    pause, idle : seconds, as above
+    """
+
+    def __init__(self, api: Api, desk: Desk, *, pause: float = PAUSE, idle: float = IDLE) -> None:
+        self._api, self._desk, self._pause, self._idle = api, desk, pause, idle
+        self._objects: dict[str, Document] | None = None
+        """Name → object, as the cluster has it; None = to be listed."""
+        self._listed_at = 0.0
+        self._foreign: set[str] = set()
+        self._complaint = ""
+        self._wake, self._is_closing = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="consumer objects", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._desk.listeners.append(lambda _: self._wake.set())
+        self._wake.set()
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; the objects stay as they are."""
+        self._is_closing.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+
+    def _run(self) -> None:
+        while not self._is_closing.is_set():
+            self._wake.wait(self._idle)
+            self._wake.clear()
+            if self._is_closing.is_set():
+                return
+            self._is_closing.wait(max(self._pause, self._round()))
+
+    def _round(self) -> float:
+        """Make the objects say what is; seconds for which the desk is to be left alone."""
+        try:
+            if self._objects is None or time.monotonic() - self._listed_at > self._idle:
+                self._list()
+            began = time.perf_counter()
+            statuses = statuses_of(self._desk.read(consumers_document).result())
+            needed = time.perf_counter() - began
+            self._write(statuses)
+            self._complaint = ""
+        except ApiError as error:
+            self._objects = None
+            self._complain(error)
+            if error.status == _NOT_FOUND:
+                return self._idle
+            self._wake.set()
+            return self._pause
+        except FairholdError:  # the service ends
+            return self._pause
+        return needed * _SHARE
+
+    def _list(self) -> None:
+        """Learn which objects there are."""
+        found, _ = self._api.list(CONSUMERS, labelSelector=f"{MANAGED}={MANAGER}")
+        self._objects = {each["metadata"]["name"]: each for each in found}
+        self._listed_at = time.monotonic()
+        self._foreign.clear()
+
+    def _write(self, statuses: dict[str, Document]) -> None:
+        """Make what is missing, change what is different, delete what is gone. Raises ApiError."""
+        assert self._objects is not None
+        names = names_of(statuses)
+        for path, name in names.items():
+            if self._is_closing.is_set():
+                return
+            made = self._objects.get(name) or self._make(name)
+            if made is None:
+                continue
+            if patch := merge(made.get("status") or {}, statuses[path]):
+                self._change(name, patch)
+        for name in self._objects.keys() - names.values():
+            self._delete(name)
+
+    def _change(self, name: str, patch: Document) -> None:
+        """Change the status of an object; one that somebody deleted is made anew in the next round."""
+        assert self._objects is not None
+        try:
+            self._objects[name] = self._api.request("PATCH", f"{CONSUMERS}/{name}/status", {"status": patch}, MERGE)
+        except ApiError as error:
+            if error.status != _NOT_FOUND:
+                raise
+            self._objects.pop(name, None)
+            self._wake.set()
+
+    def _make(self, name: str) -> Document | None:
+        """Make an object; None where there is one that somebody else made."""
+        if name in self._foreign:
+            return None
+        body = {
+            "apiVersion": f"{DOMAIN}/{VERSION}",
+            "kind": "Consumer",
+            "metadata": {"name": name, "labels": {MANAGED: MANAGER}},
+            "spec": {},
+        }
+        try:
+            return self._api.request("POST", CONSUMERS, body)
+        except ApiError as error:
+            if error.status != _CONFLICT:
+                raise
+            _LOG.warning("the Consumer %s is not the service's own, and is left as it is", name)
+            self._foreign.add(name)
+            return None
+
+    def _delete(self, name: str) -> None:
+        assert self._objects is not None
+        uid = self._objects[name]["metadata"]["uid"]
+        try:
+            self._api.request("DELETE", f"{CONSUMERS}/{name}", {"preconditions": {"uid": uid}})
+        except ApiError as error:
+            if error.status not in {_NOT_FOUND, _CONFLICT}:
+                raise
+        del self._objects[name]
+
+    def _complain(self, error: ApiError) -> None:
+        """Once for each reason."""
+        what = "missing" if error.status == _NOT_FOUND else f"{error.status} {error.reason}"
+        if what == self._complaint or self._is_closing.is_set():
+            return
+        self._complaint = what
+        if error.status == _NOT_FOUND:
+            _LOG.info("the cluster has no kind Consumer of fairhold.io: no objects show what consumers have")
+        else:
+            _LOG.warning("what consumers have is not written into the cluster: %s", error)
