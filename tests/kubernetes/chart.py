@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairhold.engines.kubernetes.custom_resources import custom_resources
 from fairhold.engines.kubernetes.manifest import text_of
 from fairhold.engines.kubernetes.manifest_policies import policies
 from fairhold.engines.kubernetes.manifest_rights import rights, service_account
@@ -42,6 +43,13 @@ def templates() -> dict[str, str]:
     return texts
 
 
+def kinds() -> str:
+    """Text of the definitions of Fairhold's own kinds, which Helm installs first and never takes away."""
+    return text_of(custom_resources())
+
+
 if __name__ == "__main__":
+    (CHART / "crds").mkdir(exist_ok=True)
+    (CHART / "crds" / "fairhold.yaml").write_text(kinds())
     for name, text in templates().items():
         (CHART / "templates" / name).write_text(text)

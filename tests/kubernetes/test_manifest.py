@@ -14,13 +14,13 @@ from fairhold import __version__
 from fairhold.engines.kubernetes.manifest import documents, text_of
 from fairhold.engines.kubernetes.manifest_policies import policies
 from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
-from tests.kubernetes.chart import CHART, templates
+from tests.kubernetes.chart import CHART, kinds, templates
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.manifest_settings import Document
 
 PLAN = "fairhold: 1\n# of the bank\nconsumers: {A: {}}\n"
-CLUSTER_WIDE = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
+CLUSTER_WIDE = {"Namespace", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding"}
 
 
 def of_kind(objects: list[Document], kind: str) -> Document:
@@ -41,7 +41,7 @@ def test_every_object_has_a_name_of_its_own_and_what_is_needed_comes_first() -> 
     objects = documents(ManifestSettings(plan=PLAN))
     kinds = [each["kind"] for each in objects]
     assert len({(each["kind"], each["metadata"]["name"]) for each in objects}) == len(objects)
-    assert kinds[:2] == ["Namespace", "ServiceAccount"]
+    assert kinds[:4] == ["Namespace", *2 * ["CustomResourceDefinition"], "ServiceAccount"]
     assert kinds[-4:] == ["ConfigMap", "PersistentVolumeClaim", "Deployment", "Service"]
     assert all(list(each)[:3] == ["apiVersion", "kind", "metadata"] for each in objects)
     for each in objects:
@@ -76,7 +76,7 @@ def rendered(values: dict[str, Any], namespace: str) -> list[Document]:
         said = values[found[1]]
         return json.dumps(hashlib.sha256(said.encode()).hexdigest() if found[2] else said)
 
-    texts = [path.read_text() for path in sorted((CHART / "templates").glob("*.yaml"))]
+    texts = [path.read_text() for path in sorted(CHART.glob("*/*.yaml"))]
     if not values["plan"]:
         texts = [text for text in texts if "{{- if .Values.plan }}" not in text]
     whole = "".join(texts).replace("{{- if .Values.plan }}", "").replace("{{- end }}", "")
@@ -99,6 +99,7 @@ def test_the_chart_has_the_same_objects_but_the_namespace(plan: str) -> None:
 def test_the_templates_are_those_that_are_written_and_the_chart_has_the_version() -> None:
     """`python -m tests.kubernetes.chart` writes them anew."""
     assert {path.name: path.read_text() for path in (CHART / "templates").iterdir()} == templates()
+    assert (CHART / "crds" / "fairhold.yaml").read_text() == kinds()
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert chart["version"] == chart["appVersion"] == __version__
     assert f"fairhold:{__version__}" in (CHART.parents[1] / "Dockerfile").read_text()

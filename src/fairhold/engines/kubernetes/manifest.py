@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from fairhold.engines.kubernetes import manifest_policies, manifest_rights, manifest_service
+from fairhold.engines.kubernetes.custom_resources import custom_resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +19,7 @@ def documents(settings: ManifestSettings) -> list[Document]:
     """Every object, in an order in which each finds what it needs."""
     return [
         manifest_rights.namespace(settings),
+        *custom_resources(),
         manifest_rights.service_account(settings),
         *manifest_rights.rights(settings),
         *manifest_policies.policies(settings),

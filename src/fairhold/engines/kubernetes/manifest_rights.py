@@ -18,9 +18,13 @@ EVERYWHERE = (
     ("", "pods/status", ["patch"]),
     ("", "nodes", _READ),
     ("", "namespaces", _READ),
-    ("events.k8s.io", "events", ["create", "patch"]),
+    ("fairhold.io", "plans", _READ),
+    ("fairhold.io", "plans/status", ["patch"]),
+    ("fairhold.io", "consumers", [*_READ, "create", "patch", "delete"]),
+    ("fairhold.io", "consumers/status", ["patch"]),
 )
-"""In all namespaces: all pods are seen, since those of others take room; written are those that are governed."""
+"""In all namespaces: all pods are seen, since those of others take room; written are those that are governed. Plans and
+consumers are in none."""
 AT_HOME = (("coordination.k8s.io", "leases", ["get", "create", "update"]),)
 """In the namespace of the service."""
 
