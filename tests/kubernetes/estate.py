@@ -142,8 +142,8 @@ class Estate:
     def until(self, what: Callable[[], Any], patience: float = 30.0) -> Any:
         try:
             return until(what, patience)
-        except AssertionError:
-            raise AssertionError(self.house.said[-3000:]) from None
+        except AssertionError as why:
+            raise AssertionError(f"{why}; {self.house.said[-3000:]}") from None
 
     def used(self) -> Counter[str]:
         """GPUs by node of all pods that are bound and not over."""

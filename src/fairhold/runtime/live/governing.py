@@ -101,6 +101,8 @@ class Governing:
         known = core.cluster.jobs.get(job)
         if asked.is_going and (known is None or asked.attempt not in known.attempts):
             self.governor.unwanted(uid)
+            if known is not None and known.hold == AWAITED:  # its end was recorded, and its object is still there
+                self._await(core, (job, index))
             return
         group = asked.terms.resource_group
         if not job and asked.host and (group, asked.host) not in core.cluster.hosts:
@@ -169,13 +171,18 @@ class Governing:
                 core.cluster.attempts[each].index for each in record.attempts
             }:
                 continue  # it has ended, and its pod is gone
-            owners = spec.labels.get("owner", "").split(",") if (spec := core.specs.of(job)) else []
-            owner, slash, number = (owners[index] if index < len(owners) else "").partition("/")
-            if record.hold == AWAITED and slash:
-                self.governor.vacant((job, index), (owner, number), spec.stdin if spec else b"")
-            else:
+            if record.hold != AWAITED or not self._await(core, (job, index)):
                 core.feed(JobCancelled(job))
         self._seat_of = {}
+
+    def _await(self, core: Core, seat: Seat) -> bool:
+        """Have a task from before this start wait for another pod; False: nobody makes one."""
+        spec = core.specs.of(seat[0])
+        owners = spec.labels.get("owner", "").split(",") if spec else []
+        owner, slash, number = (owners[seat[1]] if seat[1] < len(owners) else "").partition("/")
+        if slash:
+            self.governor.vacant(seat, (owner, number), spec.stdin if spec else b"")
+        return bool(slash)
 
 
 def _seats(core: Core) -> dict[str, Seat]:
