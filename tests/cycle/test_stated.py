@@ -14,6 +14,7 @@ from fairhold.cli.differing import diff_text
 from fairhold.cycle.plan_diff import differences
 from fairhold.cycle.settings_format import said
 from fairhold.cycle.window_preview import calendar_document
+from fairhold.model.kubernetes import Node
 from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Resource
@@ -265,14 +266,38 @@ def test_no_field_of_a_plan_is_left_out() -> None:
         *("resource_groups", "policy", "settings", "consumers", "window", "spans"),
     }
     assert {field.name for field in fields(ResourceGroup)} == {
-        *("name", "slots", "configured_slots", "hosts", "capacity"),
+        *("name", "slots", "configured_slots", "hosts", "capacity", "selector", "slot"),
     }
     assert {field.name for field in fields(Host)} == {"name", "slots", "labels", "amounts"}
     assert {field.name for field in fields(Resource)} == {"name", "unit", "base", "step", "overcommit"}
     assert {field.name for field in fields(ConsumerTree)} == {"name", "parent", "rank", "grace"}
     assert {field.name for field in fields(Plan) if field.compare} == {
         *("cluster", "time_zone", "default_rank", "tree", "resource_groups", "policies", "calendar", "zone"),
-        "resources",
+        *("resources", "kubernetes"),
+    }
+
+
+def test_what_a_plan_says_of_a_cluster_is_compared() -> None:
+    """Which nodes there are is no part of the plan."""
+
+    def plan(nodes: Json, **kubernetes: object) -> Plan:
+        document = {
+            "fairhold": 1,
+            "resources": {"gpu": {}},
+            "resource_groups": {"g": {"nodes": nodes}},
+            "kubernetes": kubernetes,
+            "consumers": {"A": {}},
+            "policies": [{"resource_groups": ["g"], "policy": "fair_share"}],
+        }
+        return parse_plan(json.dumps(document), "plan", nodes=[Node(f"n{len(kubernetes)}")])[0]
+
+    rule = {"namespace": "ml-*", "labels": {"a": "b"}, "consumer": "/A"}
+    before, after = plan({"pool": "x"}), plan({"pool": "y"}, pods=[rule], resources={"gpu": "amd.com/gpu"})
+    assert differences(before, before, {}) == []
+    assert {row["place"]: (row["old"], row["new"]) for row in differences(before, after, {})} == {
+        "resource_groups.g.nodes": ({"pool": "x"}, {"pool": "y"}),
+        "kubernetes.pods": (None, [rule]),
+        "kubernetes.resources.gpu": (None, "amd.com/gpu"),
     }
 
 

@@ -10,7 +10,7 @@ from fairhold.cycle.settings_format import beside, said, word
 from fairhold.errors import place_text
 from fairhold.model.plan import ConsumerSettings, PolicyEntry
 from fairhold.model.policy import Policy
-from fairhold.model.vector import amounts_document, resource_document
+from fairhold.model.vector import amounts_document, decimal_text, resource_document
 from fairhold.model.window import WEEKDAYS
 from fairhold.policies.keys import RECLAIM_GRACE
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from fairhold.errors import Place
+    from fairhold.model.kubernetes import PodRule
     from fairhold.model.plan import Plan, PolicySettings, ResourceGroup
     from fairhold.model.setting import Setting
     from fairhold.model.tree import ConsumerTree
@@ -89,7 +90,17 @@ def _of_top(plan: Plan) -> Stated:
     for resource in plan.resources:
         place = ("resources", resource.name)
         found |= {(*place, key): value for key, value in resource_document(resource).items()}
+    for name, called in plan.kubernetes.resources:
+        found[("kubernetes", "resources", name)] = called
+    if plan.kubernetes.pods:
+        found[("kubernetes", "pods")] = [_rule(each) for each in plan.kubernetes.pods]
     return found
+
+
+def _rule(rule: PodRule) -> Document:
+    """Whose a pod is, without what a rule does not say."""
+    said_of = rule._asdict() | {"labels": dict(rule.labels)}
+    return {key: value for key, value in said_of.items() if value}
 
 
 def _runs(days: Sequence[int]) -> Iterator[str]:
@@ -109,6 +120,10 @@ def _of_group(name: str, group: ResourceGroup | None, resources: Sequence[Resour
     found: Stated = {(*place, "configured_slots"): group.configured_slots}
     if group.capacity:
         found[(*place, "capacity")] = amounts_document(resources, group.capacity)
+        return found
+    if group.selector is not None:  # what nodes there are is not said by the plan
+        found[(*place, "nodes")] = dict(group.selector)
+        found[(*place, "slot")] = {key: decimal_text(amount) for key, amount in group.slot} or None
         return found
     if not group.hosts:
         found[(*place, "slots")] = group.slots

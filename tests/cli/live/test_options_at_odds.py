@@ -43,7 +43,10 @@ def test_an_option_that_is_empty_is_named(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("serve --plan-object research", "--kubeconfig, --context and --plan-object are about a governed cluster: add"),
+        (
+            "serve --plan-object research",
+            "--kubeconfig, --context, --lease-namespace and --plan-object are of a cluster",
+        ),
         ("submit /Research --spread --pack -- true", "--spread and --pack exclude each other"),
         ("submit /Research --unit cpu=1 --unit gpu=1 --units 2 -- true", "--units is for slots, and --unit for"),
         ("submit /Research --unit cpu=1 --unit cpu=2 -- true", "--unit cpu=1,cpu=2: write each resource once"),
