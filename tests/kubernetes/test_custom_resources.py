@@ -183,7 +183,7 @@ def test_a_service_without_a_plan_waits_for_an_object_that_is_one(objects: Objec
     assert "version" not in status
     assert condition_of(status)[:2] == ("False", "Faulty")
     assert [each["place"] for each in status["faults"]] == ["default_rank"]
-    assert "generation 1 is faulty; waiting for another" in house.said
+    objects.estate.until(lambda: "generation 1 is faulty; waiting for another" in house.said)
     objects.apply(default_rank=1)
     house.await_up()
     assert (objects.until_observed()["version"], house.said.count("waiting for")) == (1, 3)

@@ -236,8 +236,6 @@ MAY = (
     *((verb, "pods") for verb in ("get", "list", "watch", "create", "patch", "delete")),
     *((verb, what) for verb in ("get", "list", "watch") for what in ("nodes", "namespaces")),
     ("patch", "pods/status"),
-    ("create", "events.events.k8s.io"),
-    ("patch", "events.events.k8s.io"),
 )
 MAY_NOT = (
     *(
