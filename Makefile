@@ -3,12 +3,10 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
-# Each has a cluster of its own.
-CLUSTERS ?= 2
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test check bench storm kubernetes kubernetes-cluster kubernetes-storm clean
+.PHONY: run setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -48,9 +46,15 @@ storm: setup
 kubernetes-cluster: setup
 	$(BIN)/python -m tests.kubernetes.control_plane build
 
-## The tests on a Kubernetes control plane.
+## The tests on a Kubernetes control plane; each file has a cluster of its own.
 kubernetes: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -n $(CLUSTERS) -m cluster tests/kubernetes
+	for file in tests/kubernetes/test_*.py; do \
+		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -m cluster $$file || [ $$? -eq 5 ] || exit 1; \
+	done
+
+## Their short form: lending, reclaim and ends.
+kubernetes-short: kubernetes-cluster
+	FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -m cluster tests/kubernetes/test_governor.py
 
 ## The same with many kills of the service, the API server and its store.
 kubernetes-storm: kubernetes-cluster
