@@ -121,8 +121,11 @@ class Governor:
         """Another plan, or other nodes, are in force: pods without a job are asked for again."""
         self.asking.use(plan)
 
-    def accepted(self, uid: str, seat: Seat, attempt: int = 0, host: str = "") -> None:
-        """A pod is the one of a task; attempt: on a host, where it runs or was let go, 0 = it waits."""
+    def accepted(self, uid: str, seat: Seat, attempt: int = 0, host: str = "", *, is_last: bool = True) -> None:
+        """A pod is the one of a task; attempt: on a host, where it runs or was let go, 0 = it waits.
+
+        is_last : False: it is still ending, and another has taken its place already
+        """
         self.asking.drop(uid)
         work = self.works.of.get(uid)
         if work is None:
@@ -130,7 +133,10 @@ class Governor:
             return
         self.fleet.lose_foreign(uid)
         work.fault = None
-        self.works.seat(work, seat)
+        if is_last:
+            self.works.seat(work, seat)
+        else:
+            work.job, work.index = seat
         if attempt:
             self.works.grant(work, attempt, host)
         self._look(work)

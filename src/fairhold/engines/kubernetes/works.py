@@ -117,6 +117,10 @@ class Works:
         work.job, work.index = seat
         self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
 
+    def is_held(self, attempt: int) -> bool:
+        """Whether a pod has this attempt and is not over."""
+        return attempt in self._of_attempt
+
     def grant(self, work: Work, attempt: int, host: str) -> None:
         """A pod has an attempt on a host."""
         work.attempt, work.host = attempt, host

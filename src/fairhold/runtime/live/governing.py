@@ -98,6 +98,9 @@ class Governing:
         """Work has appeared: it gets a job, finds the one that it had, or is refused."""
         uid = asked.work[0]
         job, index = self._seat_of.pop(uid, ("", 0))
+        is_last = bool(job)
+        if not job:
+            job, index = _seat_of_going(core, asked)
         known = core.cluster.jobs.get(job)
         if asked.is_going and (known is None or asked.attempt not in known.attempts):
             self.governor.unwanted(uid)
@@ -126,9 +129,9 @@ class Governing:
                 self.governor.accepted(each, (job, number))
             self._explain_later(core)
         else:
-            self._find(core, asked, record, index)
+            self._find(core, asked, record, index, is_last=is_last or not asked.is_going)
 
-    def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int) -> None:
+    def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int, *, is_last: bool) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
         uid, seat = asked.work[0], (job.name, index)
         attempts = [number for number in job.attempts if core.cluster.attempts[number].index == index]
@@ -143,8 +146,10 @@ class Governing:
                 self.governor.refused(uid, error.faults[0])
                 return
             attempts = list(job.attempts)
-        if attempts:
-            self.governor.accepted(uid, seat, attempts[0], core.cluster.attempts[attempts[0]].places[0][0])
+        is_anothers = not asked.attempt and bool(attempts) and self.governor.works.is_held(attempts[0])
+        if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
+            host = core.cluster.attempts[attempts[0]].places[0][0]
+            self.governor.accepted(uid, seat, attempts[0], host, is_last=is_last)
         else:
             self.governor.accepted(uid, seat)
             self._explain_later(core)
@@ -183,6 +188,17 @@ class Governing:
         if slash:
             self.governor.vacant(seat, (owner, number), spec.stdin if spec else b"")
         return bool(slash)
+
+
+def _seat_of_going(core: Core, asked: Appeared) -> Seat:
+    """The task of a pod that is ending and whose place another has taken: its attempt runs, of a pod of its family."""
+    attempt = core.cluster.attempts.get(asked.attempt) if asked.is_going else None
+    spec = core.specs.of(attempt.job.name) if attempt is not None else None
+    if attempt is None or spec is None or not asked.spec.labels["owner"]:
+        return "", 0
+    owners = spec.labels.get("owner", "").split(",")
+    is_its = attempt.index < len(owners) and owners[attempt.index] == asked.spec.labels["owner"]
+    return (attempt.job.name, attempt.index) if is_its else ("", 0)
 
 
 def _seats(core: Core) -> dict[str, Seat]:
