@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.kubernetes.control_plane import ControlPlane
+from tests.kubernetes.estate import Estate
 from tests.kubernetes.programs import unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
-OF_CLUSTERS = {"control_plane", "cluster", "namespace"}
+OF_CLUSTERS = {"control_plane", "cluster", "namespace", "estate"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -47,3 +50,12 @@ def namespace(cluster: ControlPlane) -> Iterator[str]:
     cluster.kubectl("create", "namespace", name)
     yield name
     cluster.kubectl("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture
+def estate(cluster: ControlPlane, tmp_path: Path) -> Iterator[Estate]:
+    """A service that governs two namespaces and two nodes of the cluster."""
+    with ExitStack() as stack:
+        made = Estate(cluster, tmp_path)
+        stack.callback(made.close)
+        yield made.serve()

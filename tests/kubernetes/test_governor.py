@@ -12,18 +12,9 @@ from fairhold.engines.kubernetes import names
 from tests.kubernetes.estate import Estate, state_of, template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.kubernetes.control_plane import ControlPlane
-
-
-@pytest.fixture
-def estate(cluster: ControlPlane, tmp_path: Path) -> Iterator[Estate]:
-    with ExitStack() as stack:
-        made = Estate(cluster, tmp_path)
-        stack.callback(made.close)
-        yield made.serve()
 
 
 def test_an_idle_half_is_lent_and_comes_back_in_front_without_a_failure(estate: Estate) -> None:

@@ -5,24 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-import pytest
-
 from fairhold.engines.kubernetes import names
 from tests.kubernetes.estate import Estate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.kubernetes.control_plane import ControlPlane
-
-
-@pytest.fixture
-def estate(cluster: ControlPlane, tmp_path: Path) -> Iterator[Estate]:
-    with ExitStack() as stack:
-        made = Estate(cluster, tmp_path)
-        stack.callback(made.close)
-        yield made.serve()
 
 
 def test_who_strips_finalizer_and_annotation_changes_nothing(estate: Estate) -> None:

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.errors import InputError
-from fairhold.planio.imports.quantities import parse_quantity
 from fairhold.planio.plan import parse_plan
-from fairhold.units import UNLIMITED
+from fairhold.units import UNLIMITED, parse_quantity
 from tests.planio.importing import Json, bounds, cluster_queue, imported, kueue_object, plan_of, queue, stream
 from tests.planio.test_import_nodes import node
 

@@ -8,9 +8,10 @@ from fractions import Fraction
 import pytest
 
 from fairhold.planio.imports.draft import flow
+from fairhold.planio.imports.go_durations import parse_go_duration
 from fairhold.planio.imports.objects import LONGEST_SHOWN, brief
-from fairhold.planio.imports.quantities import parse_go_duration, parse_quantity
 from fairhold.planio.imports.stream import split
+from fairhold.units import parse_quantity
 from tests.planio.importing import Json, imported, plan_of, queue
 
 

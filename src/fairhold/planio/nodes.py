@@ -11,7 +11,7 @@ from fairhold.model.kubernetes import base_units, slots_of, suits
 from fairhold.model.plan import Host
 from fairhold.model.siting import is_label
 from fairhold.planio.report import kind, shown
-from fairhold.planio.scalars import Written, is_whole
+from fairhold.planio.scalars import Written, WrittenWhole
 from fairhold.units import LARGEST, parse_quantity
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def read_slot(report: Report, value: Value, place: Place) -> Amounts:
     """Read what a slot is made of, by name of the resource."""
     found = []
     for name, stated in report.mapping(value, place, what="what a slot is made of").items():
-        amount = _quantity(stated)
+        text = quantity_text(stated)
+        amount = None if text is None else parse_quantity(text)
         if amount is None or not 0 < amount <= LARGEST * 10**6:
             what = f"expected an amount above 0, found {kind(stated)}"
             report.fault("not-a-quantity", what, QUANTITY_MEND, (*place, name))
@@ -57,12 +58,13 @@ def read_slot(report: Report, value: Value, place: Place) -> Amounts:
     return tuple(sorted(found))
 
 
-def _quantity(value: Value) -> Fraction | None:
-    if is_whole(value):
-        return Fraction(value)
-    if isinstance(value, float):
-        return parse_quantity(value.text if isinstance(value, Written) else repr(value))
-    return parse_quantity(value) if isinstance(value, str) else None
+def quantity_text(value: Value) -> str | None:
+    """The text of a quantity, which is written as text or as a number; None where it is neither."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (Written, WrittenWhole)):
+        return value.text
+    return repr(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def with_nodes(plan: Plan, nodes: Collection[Node]) -> Plan:

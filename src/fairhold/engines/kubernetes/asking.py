@@ -172,7 +172,7 @@ class Asking:
 
     def begin_gang(self, uids: tuple[str, ...]) -> None:
         """A gang has a job: later pods of its name stand for themselves."""
-        for uid in uids if len(uids) > 1 else ():
+        for uid in uids:
             work = self._new.get(uid) or self._refused.get(uid)
             if work is not None:
                 self._begun.add(work.pod.gang)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.planio.imports.quantities import parse_go_duration
+from fairhold.planio.imports.go_durations import parse_go_duration
 from fairhold.planio.imports.trees import Member, arrange
 from fairhold.planio.queues import FINEST_WEIGHT, MOST_OF_A_NUMBER
 from fairhold.planio.report import kind, shown

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.planio.imports.quantities import parse_quantity, quantity_text
 from fairhold.planio.names import NAME_MEND, name_fault
+from fairhold.planio.nodes import quantity_text
 from fairhold.planio.report import kind, shown
+from fairhold.units import parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,9 @@ from fairhold.model.hostnames import fold
 from fairhold.model.siting import MOST_LABELS, is_label
 from fairhold.planio.imports.kueue_resources import is_size
 from fairhold.planio.imports.objects import brief
-from fairhold.planio.imports.quantities import parse_quantity, quantity_text
+from fairhold.planio.nodes import quantity_text
 from fairhold.planio.report import kind, shown
+from fairhold.units import parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -20,7 +20,7 @@ from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
 from fairhold.runtime.live.leading import Led, follow, open_leader, take_over
-from fairhold.runtime.live.opening import Rising, author
+from fairhold.runtime.live.opening import Rising, author, live_jobs
 from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
 from fairhold.runtime.live.recovery import refusing_damage
@@ -80,7 +80,7 @@ class GovernedLive:
             opened.pop_all()
         self.desk.start()
         self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object)
-        keeping = Housekeeping(self.store, directory / JOBS, partial(_live_of, self.desk), settings.keep)
+        keeping = Housekeeping(self.store, directory / JOBS, partial(live_jobs, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
 
     def _open_core(self, first: FirstPlan, now: Rising) -> Core:
@@ -147,15 +147,6 @@ def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan
     if plan_object and not has_store(settings.directory):
         return first_plan(api, plan_object, WallClock().now, settings.tell)
     return FirstPlan("", "the store", author())
-
-
-def _live_of(desk: Desk, jobs: list[str]) -> set[str]:
-    """Those of some jobs that have not ended, or whose end is not written yet; asked of the desk."""
-
-    def live(core: Core) -> set[str]:
-        return {job for job in jobs if job in core.cluster.jobs or job in core.journal.jobs}
-
-    return desk.read(live).result()
 
 
 def check_version(api: Api) -> None:

@@ -168,7 +168,7 @@ class Live:
         wakes.append(self.desk.wake)
         self.agent = self._own_agent()
         self.desk.start()
-        keeping = Housekeeping(self.store, directory / JOBS, self._live_of, settings.keep)
+        keeping = Housekeeping(self.store, directory / JOBS, partial(live_jobs, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, self.hub.answer_old)
         if settings.launch:
             self.agent.start()
@@ -235,14 +235,6 @@ class Live:
         assert spec is not None, "a spec is committed before its job starts"
         return spec
 
-    def _live_of(self, jobs: list[str]) -> set[str]:
-        """Those of some jobs that have not ended, or whose end is not written yet; asked of the desk."""
-
-        def live(core: Core) -> set[str]:
-            return {job for job in jobs if job in core.cluster.jobs or job in core.journal.jobs}
-
-        return self.desk.read(live).result()
-
     def _is_connected(self) -> bool:
         return any(machine.machine == "" and machine.is_connected for machine in self.hub.status())
 
@@ -262,6 +254,15 @@ class Live:
         self.hub.close()
         self._leases.close()
         self.store.close()
+
+
+def live_jobs(desk: Desk, jobs: list[str]) -> set[str]:
+    """Those of some jobs that have not ended, or whose end is not written yet; asked of the desk."""
+
+    def live(core: Core) -> set[str]:
+        return {job for job in jobs if job in core.cluster.jobs or job in core.journal.jobs}
+
+    return desk.read(live).result()
 
 
 def author() -> str:
