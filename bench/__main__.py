@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, twenty_consumers, wide_plan_text
 from bench.golden import golden
+from bench.kubernetes import kubernetes
 from bench.live import live
 from bench.machine import describe
 from bench.pools import pools
@@ -105,7 +106,7 @@ def cycles() -> dict[str, dict[str, float]]:
     return found
 
 
-UNITS = {"ms": "ms", "mb": "MB", "per_s": "/s", "ratio": "times"}
+UNITS = {"ms": "ms", "mb": "MB", "per_s": "/s", "ratio": "times", "percent": "%"}
 AT_LEAST = {"per_s", "ratio"}
 """Units of figures that are to be above their goal; the others are to be below."""
 
@@ -144,6 +145,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "simulations": simulations,
     "golden": golden,
     "live": live,
+    "kubernetes": kubernetes,
 }
 
 

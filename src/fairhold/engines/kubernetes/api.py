@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 PAGE = 500
 """Objects of one answer of a list."""
-WATCHED = 240
-"""Seconds after which the API server ends a watch, so that another begins; it says more often how far it is."""
-_SILENCE = 100.0
-"""Seconds without a word of a watch after which it is taken for broken: bookmarks come every minute."""
+WATCHED = 50
+"""Seconds after which the API server ends a watch, so that another begins: of kinds that do not change it says nothing
+else, bookmarks neither."""
+_SILENCE = 65.0
+"""Seconds without a word of a watch after which it is taken for broken."""
 _TIMEOUT = httpx.Timeout(15.0, connect=5.0)
 _GONE = 410
 
@@ -101,7 +102,7 @@ class Api:
                 return found, page["metadata"]["resourceVersion"]
 
     def watch(self, path: str, version: str, **query: str) -> Iterator[Change | None]:
-        """What changes from a version on; first None when the watch has begun. It ends after some minutes.
+        """What changes from a version on; first None when the watch has begun. It ends after `WATCHED`.
 
         Raises ApiError: of status 410 the version is too old, and a list is to be made.
         """
