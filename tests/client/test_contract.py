@@ -32,6 +32,8 @@ METHODS = {
     "POST /v1/jobs/{job}/requeue": "requeue",
     "GET /v1/jobs/{job}/tasks": "tasks",
     "GET /v1/jobs/{job}/tasks/{task}/output": "output",
+    "GET /v1/jobs/{job}/tasks/{task}/files": "files",
+    "GET /v1/jobs/{job}/tasks/{task}/file": "file",
     "GET /v1/jobs/{job}/explanation": "explain",
     "GET /v1/jobs/{job}/forecast": "forecast",
     "GET /v1/consumers": "consumers",
@@ -77,6 +79,8 @@ FOLLOWED = {
     ("GET /v1/jobs", "cursor"),
     *(("GET /v1/jobs/{job}/tasks", name) for name in ("limit", "cursor")),
     *(("GET /v1/jobs/{job}/tasks/{task}/output", name) for name in ("limit", "timeout")),
+    *(("GET /v1/jobs/{job}/tasks/{task}/files", name) for name in ("limit", "after")),
+    *(("GET /v1/jobs/{job}/tasks/{task}/file", name) for name in ("limit", "offset")),
     *(("GET /v1/plan/versions", name) for name in ("limit", "before")),
     ("GET /v1/events", "last-event-id"),
 }

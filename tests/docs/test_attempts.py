@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", re.MULTILINE)
 MESSAGE = re.compile(r"^\| (agent|service) \| `(\w+) \{(.*)\}` \|", re.MULTILINE)
-SAYS = {"agent": "src/fairhold/agent/agent.py", "service": "src/fairhold/engines/agents/messages.py"}
+SAYS = {
+    "agent": ("src/fairhold/agent/agent.py", "src/fairhold/agent/reading.py"),
+    "service": ("src/fairhold/engines/agents/messages.py",),
+}
 THEN = {
     Outcome.FINISHED: "done",
     Outcome.FAILED: ("retried while it has retries, else failed", "as `failed`"),
@@ -54,4 +57,7 @@ def test_every_message_is_told_with_its_keys() -> None:
     for who, kind, keys in MESSAGE.findall(page()):
         flat = re.sub(r": (\[[^]]*\]|\{[^}]*\})", "", keys)
         told[who][kind] = {key for key in flat.split(", ") if key}
-    assert told == {who: dict(said((ROOT / path).read_text())) for who, path in SAYS.items()}
+    assert told == {
+        who: {kind: keys for path in paths for kind, keys in said((ROOT / path).read_text())}
+        for who, paths in SAYS.items()
+    }

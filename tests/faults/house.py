@@ -151,6 +151,11 @@ class House:
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
         return done.stdout + done.stderr
 
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """A command that goes on; what it prints and complains of together."""
+        command = [sys.executable, "-m", "fairhold", *words, "--service", f"unix:{self.state}/api.sock"]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
     def run(self, script: str, **more: Any) -> Job:
         """Run a script of the shell to its end."""
         return self.client.wait(self.submit(script, **more), PATIENCE)

@@ -5,7 +5,6 @@ Each is a process of its own with a directory of its own, connected over TCP.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -227,13 +226,50 @@ def test_a_host_whose_spool_is_lost_runs_nothing_beyond_its_lease(cluster: Clust
     assert not lives(first)
 
 
-def test_logs_of_another_host_are_told_where_to_look(cluster: Cluster) -> None:
+SAVES = "mkdir $FAIRHOLD_JOB_DIRECTORY/deep; head -c 300000 /dev/zero > $FAIRHOLD_JOB_DIRECTORY/deep/model"
+
+
+def test_output_and_files_of_another_host_are_read_through_its_agent(cluster: Cluster) -> None:
     house = cluster("h2")
-    job = house.run("echo here")
-    assert "no-output" in house.fairhold("logs", job.name)
-    assert (house.place / f"h2/jobs/{job.name}/0.1.out").read_text() == "here\n"
-    assert json.loads(house.fairhold("hosts", "--json"))["hosts"][1]["host"] == "h2"
-    assert (house.place / "h2/spool/last").exists()
+    job = house.run(f"echo here; {SAVES}")
+    assert house.fairhold("logs", job.name) == "here\n"
+    (result,) = house.client.results(job)
+    assert (result.output, result.text) == (b"here\n", "here\n")
+    (folder,) = house.client.files(job)
+    assert (folder.name, folder.kind) == ("deep", "folder")
+    assert "model  300000" in house.fairhold("files", job.name, "deep")
+    target = house.place / "copy"
+    house.fairhold("fetch", job.name, "deep/model", "--output", str(target))
+    assert target.read_bytes() == bytes(300_000)
+    assert "cannot-write" in house.fairhold("fetch", job.name, "deep/model", "--output", str(target))
+    assert house.client.file(job, "deep/model") == bytes(300_000)
+    for path in ("deep/none", "../0.1.out", "deep"):
+        assert "no-file" in house.fairhold("fetch", job.name, path, "--output", "-"), path
+    assert "no-file" in house.fairhold("files", job.name, "none")
+
+
+def test_a_host_that_is_away_is_named_and_waited_for(cluster: Cluster) -> None:
+    house = cluster("h2", lease="30s")
+    job = house.submit("echo one; while [ ! -e go ]; do sleep 0.05; done; echo two")
+    until(lambda: house.client.output(job) == b"one\n")
+    house.agents["h2"].kill()
+    house.agents["h2"].wait()
+    until(lambda: not house.host("h2").document["connected"])
+    said = house.fairhold("logs", job.name)
+    assert "host `h2`" in said
+    assert "host-away" in said
+    follower = house.start("logs", job.name, "-f")
+    (house.place / "go").touch()
+    house.agent("h2", house.port)
+    said, _ = follower.communicate(timeout=20)
+    assert "waiting for it" in said
+    assert said.endswith("one\ntwo\n")
+
+
+def test_lines_of_a_running_task_come_as_they_are_written(cluster: Cluster) -> None:
+    house = cluster("h1")
+    job = house.submit("for n in 1 2 3; do echo $n; sleep 0.3; done")
+    assert house.fairhold("logs", f"{job.name}.0", "-f") == "1\n2\n3\n"
 
 
 def test_folders_of_forgotten_jobs_go_on_every_host(cluster: Cluster) -> None:

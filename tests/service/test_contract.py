@@ -58,6 +58,9 @@ def fill(bank: Bank) -> None:
     bank.submit(after=[{"job": "4", "on": "any"}])
     bank.submit(consumer="/Trading/FX", priority=10)
     bank.post("/jobs/6/cancel")
+    left = bank.place / "jobs/1/0.dir"
+    left.mkdir(parents=True)
+    (left / "step").write_text("12")
     headers = {"If-Match": '"1"'}
     bank._ask("PUT", "/plan", 200, json={"text": PLAN + "# two\n", "comment": "two"}, headers=headers)
 
@@ -69,7 +72,9 @@ UNWANTED = ("from", "to", "cursor", "label", "state", "user", "before", "after",
 
 def aim(case: Any, bank: Bank, count: int) -> None:
     """Let a request name what is there: else nearly all would end at a name."""
-    job = {"output": "1", "cancel": "6"}.get(case.path.rpartition("/")[2], str(1 + count % 5))
+    job = {"output": "1", "files": "1", "file": "1", "cancel": "6"}.get(
+        case.path.rpartition("/")[2], str(1 + count % 5)
+    )
     there = {"job": job, "task": 0, "version": 1, "number": 1}
     there |= {"group": "compute", "host": "-"}
     for name in case.path_parameters or {}:
@@ -77,6 +82,8 @@ def aim(case: Any, bank: Bank, count: int) -> None:
     for name in list(case.query or {}):
         if name in UNWANTED or name not in case.operation.query:
             del case.query[name]
+    if "path" in {parameter.name for parameter in case.operation.query}:
+        case.query["path"] = "" if case.path.endswith("/files") else "step"
     for name in QUERIES.keys() & {parameter.name for parameter in case.operation.query}:
         case.query[name] = QUERIES[name]
     if str((case.query or {}).get("draws", "")).isdigit():  # many are right, and take longer than the client waits

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from contextlib import suppress
 
-from fairhold.agent import attempts, groups
+from fairhold.agent import attempts, groups, reading
 from fairhold.agent.attempts import Attempts
 from fairhold.agent.clearing import Clearing
 from fairhold.agent.frames import VERSION, FrameError
@@ -196,6 +196,8 @@ class Agent:
                 self._attempts.forget(attempt)
         elif kind == "lease":
             self._extend(self._sent_at.get(message["n"]))
+        elif kind in {"read", "list"}:
+            self._send(reading.answer(f"{self._directory}/jobs", message))
         elif kind == "clear":
             self._clearing.answer(message["jobs"])
         elif kind == "welcome":

@@ -209,6 +209,21 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """What lies in the job directory of a task. kind: file, folder or other; size: bytes."""
+
+    name: str
+    kind: str
+    size: int
+    modified: datetime | None
+
+    @classmethod
+    def of(cls, document: Document) -> File:
+        """From the service's document."""
+        return cls(document["name"], document["kind"], document["size"], instant(document["modified"]))
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """A host. state: up, closed, draining, silent, gone, or unknown to the plan; reason: of a closed one."""
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Self, Unpack
-
-import httpx
+from typing import TYPE_CHECKING, Unpack
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
-from fairhold.client.errors import ServiceError, closed, strange
-from fairhold.client.exchange import Pause, Request, Response
+from fairhold.client.connections import AsyncConnections
 from fairhold.client.following import follow_async
-from fairhold.client.wire import answered, broken, call, settings, wire
 
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncIterator, Mapping, Sequence
-    from types import TracebackType
 
-    from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
-    from fairhold.client.exchange import Document, Returned, Steps
-    from fairhold.client.finding import Target
+    from fairhold.client.answers import Consumer, File, Host, Job, Plan, Result, Task
+    from fairhold.client.exchange import Document
     from fairhold.client.typed import After, JobOrName, Moment, Terms
 
     Words = Mapping[str, str]
@@ -29,18 +22,12 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient:
+class AsyncClient(AsyncConnections):
     """A service; to be closed, as by `async with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
     Errors: `Refused` where the service says what is wrong with a request, `ServiceError` where its side failed.
     """
-
-    def __init__(self, target: Target, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        """`connect` makes one. transport: of tests."""
-        over = transport or httpx.AsyncHTTPTransport(**wire(target))
-        self._http = httpx.AsyncClient(**settings(target), transport=over)
-        self._name = target.name
 
     # Jobs
 
@@ -160,6 +147,14 @@ class AsyncClient:
     async def output(self, job: JobOrName, task: int = 0, attempt: int | None = None, *, offset: int = 0) -> bytes:
         """What a task has written until now, from `offset` on; of its latest attempt where none is named."""
         return await self._run(typed.output(job, task, attempt, offset))
+
+    async def files(self, job: JobOrName, path: str = "", task: int = 0, attempt: int | None = None) -> list[File]:
+        """What a task has left in its job directory, or in a folder of it, on the host of its latest attempt."""
+        return await self._run(typed.files(job, path, task, attempt))
+
+    async def file(self, job: JobOrName, path: str, task: int = 0, attempt: int | None = None) -> bytes:
+        """A file in the job directory of a task, whole."""
+        return await self._run(typed.file(job, path, task, attempt))
 
     async def results(self, job: JobOrName, timeout: float | None = None) -> list[Result]:  # noqa: ASYNC109 - of the job, which goes on
         """Wait until a job has ended; returns the result of every task, with its output. Raises TimeoutError."""
@@ -355,45 +350,3 @@ class AsyncClient:
     ) -> Document:
         """Put an earlier plan in force again: the one before, or a version; all else is as in `apply_plan`."""
         return await self._run(ask.revert_plan(to, comment, was, seen, is_dry=dry_run))
-
-    # Its connections
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close its connections; jobs continue."""
-        await self._http.aclose()
-
-    async def _run(self, steps: Steps[Returned]) -> Returned:
-        """Carry out steps over this client's connections."""
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = await self._carry_out(step)
-                except ServiceError as error:
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as end:
-            returned: Returned = end.value
-            return returned
-        except (KeyError, AttributeError) as error:  # of an answer in which that is not as it is with us
-            raise strange(error) from error
-
-    async def _carry_out(self, step: Request | Pause) -> Response | None:
-        if isinstance(step, Pause):
-            await asyncio.sleep(step.seconds)
-            return None
-        if self._http.is_closed:
-            raise closed()
-        try:
-            return answered(await self._http.request(**call(step)))
-        except httpx.HTTPError as error:
-            raise broken(error, self._name) from error

@@ -30,6 +30,7 @@ _LOOK = 3.0
 """The same where somebody looks at the job meanwhile."""
 _PAGE = 1_000
 _CHUNK = 1 << 20
+_FILES = 500
 
 
 class Piece(NamedTuple):
@@ -137,6 +138,38 @@ def whole_output(name: str, task: int, attempt: int | None = None, offset: int =
     while True:
         piece = yield from output(name, task, attempt, offset)
         attempt = attempt or piece.attempt or None
+        parts.append(piece.data)
+        if not piece.data or piece.is_ended:
+            return b"".join(parts)
+        offset = piece.next
+
+
+def files(name: str, task: int, attempt: int | None = None, path: str = "") -> Steps[Document]:
+    """What a task has left in its job directory, or in a folder of it; all pages as one."""
+    found: Document | None = None
+    after: Value = None
+    while True:
+        query = {"attempt": attempt or None, "path": path or None, "after": after, "limit": _FILES}
+        page = yield from ask(request("GET", "jobs", name, "tasks", str(task), "files", query=query))
+        found = page if found is None else {**found, "files": found["files"] + page["files"]}
+        after = page["next"]
+        if after is None:
+            return {**found, "next": None}
+
+
+def file(name: str, path: str, task: int, attempt: int | None = None, offset: int = 0) -> Steps[Piece]:
+    """The next piece of a file in the job directory of a task."""
+    query = {"path": path, "attempt": attempt or None, "offset": offset, "limit": _CHUNK}
+    asked = request("GET", "jobs", name, "tasks", str(task), "file", query=query)
+    return _piece((yield from exchange(asked)), offset)
+
+
+def whole_file(name: str, path: str, task: int, attempt: int | None = None) -> Steps[bytes]:
+    """All of it, as it is now."""
+    parts: list[bytes] = []
+    offset = 0
+    while True:
+        piece = yield from file(name, path, task, attempt, offset)
         parts.append(piece.data)
         if not piece.data or piece.is_ended:
             return b"".join(parts)

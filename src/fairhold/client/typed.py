@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from fairhold.client import steps
-from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
+from fairhold.client.answers import Consumer, File, Host, Job, Plan, Result, Task
 from fairhold.client.terms import ONS, after_rows, check_text, job_terms, new_key
 
 if TYPE_CHECKING:
@@ -174,6 +174,17 @@ def results(name: JobOrName, timeout: float | None) -> Steps[list[Result]]:
 def output(name: JobOrName, task: int, attempt: int | None, offset: int) -> Steps[bytes]:
     """What a task has written until now, from an offset on."""
     return (yield from steps.whole_output(name_of(name), task, attempt, offset))
+
+
+def files(name: JobOrName, path: str, task: int, attempt: int | None) -> Steps[list[File]]:
+    """What a task has left in its job directory, or in a folder of it."""
+    found = yield from steps.files(name_of(name), task, attempt, path)
+    return [File.of(each) for each in found["files"]]
+
+
+def file(name: JobOrName, path: str, task: int, attempt: int | None) -> Steps[bytes]:
+    """A file of them."""
+    return (yield from steps.whole_file(name_of(name), path, task, attempt))
 
 
 def act(name: JobOrName, verb: str, body: Document | None = None) -> Steps[Job]:

@@ -1,42 +1,68 @@
-"""What tasks have written, out of the files that their agents fill; never anything else."""
+"""What tasks have written and left in the folders of their jobs: of this machine, or through the agent of another."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
-import stat
-from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from fairhold.agent import reading
+from fairhold.engines.agents.questions import AgentAwayError, AgentBusyError, Question
+from fairhold.engines.files import folder_name
 from fairhold.runtime.live.finished_overlay import attempts_over
 from fairhold.service.problems import refused, unknown_job
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from concurrent.futures import Future
 
+    from fairhold.agent.reading import Entry, Piece
+    from fairhold.errors import InputError
     from fairhold.runtime.live.core import Core
+    from fairhold.service.context import Service
 
 MOST = 8 * 1024 * 1024
 """Bytes of one answer."""
+PATIENCE = 10.0
+"""Seconds that an agent may take to answer."""
 _LOOK = 0.05
 _LONGEST_LOOK = 0.4
 """Seconds between two looks at a file that somebody waits for; longer the longer it takes."""
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 _PAGE = 1_000
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A hub whose agents answer questions about files."""
+
+    def ask(self, machine: str, question: Question) -> Future[Any]:
+        """Ask the agent of a machine."""
+        ...
 
 
 class Tried(NamedTuple):
     """An attempt of a task.
 
     number  : from 1; 0 = the task was never started
+    folder  : of its job, in that of all jobs
     is_over : nothing more will be written, unless another attempt comes
-    is_here : it ran on this machine
+    host    : on which it ran; machine: of the agent there, empty = the service's own
     """
 
+    folder: str
+    task: int
     number: int
     is_over: bool
-    is_here: bool = False
+    host: str = ""
+    machine: str = ""
+
+    @property
+    def output(self) -> str:
+        """Path of the file that it writes, below the folder of all jobs."""
+        return f"{self.folder}/{self.task}.{self.number}.out"
+
+    def left(self, path: str) -> str:
+        """A path in the job directory of its task, likewise."""
+        return f"{self.folder}/{self.task}.dir" + (f"/{path}" if path else "")
 
 
 def attempt_of(core: Core, job: str, task: int, number: int) -> Tried:
@@ -48,20 +74,18 @@ def attempt_of(core: Core, job: str, task: int, number: int) -> Tried:
     tasks = record.terms.tasks if record else int(json.loads(done.summary)["tasks"]) if done else 0
     if task >= tasks:
         raise refused("unknown-task", f"job `{job}` has no task {task}", "tasks count from 0")
-    running = 0
+    folder = folder_name(job)
     for name in record.attempts if record is not None else ():
         attempt = core.orchestrator.attempts[name]
-        if attempt.index == task:
-            running = attempt.number
-    if number and number == running:
-        return Tried(number, is_over=False)
+        if attempt.index == task and number in {0, attempt.number}:
+            host = attempt.places[0][0]
+            machine = core.cluster.machine_of(host)
+            return Tried(folder, task, attempt.number, is_over=False, host=host, machine=machine)
     over, host = _last_over(core, job, task, number)
     if number and not over:
         raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it out")
-    if number or not running:
-        is_here = bool(over) and not core.cluster.machine_of(host)
-        return Tried(over, is_over=bool(over) or record is None or record.is_over, is_here=is_here)
-    return Tried(running, is_over=False)
+    machine = core.cluster.machine_of(host) if over else ""
+    return Tried(folder, task, over, bool(over) or record is None or record.is_over, host, machine)
 
 
 def _last_over(core: Core, job: str, task: int, number: int) -> tuple[int, str]:
@@ -80,68 +104,60 @@ def _last_over(core: Core, job: str, task: int, number: int) -> tuple[int, str]:
         after = (task, found[0])
 
 
-class Piece(NamedTuple):
-    """Some of an output. next : offset behind it; is_end : there is no more at present."""
+async def read(service: Service, tried: Tried, path: str, offset: int, limit: int) -> Piece | None:
+    """Bytes of a file below the folder of all jobs, on the machine of an attempt; None where there is no such file.
 
-    content: bytes
-    next: int
-    is_end: bool
-
-
-def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int, *, is_here: bool = False) -> Piece | None:
-    """Bytes of the output of (job, task, number of its attempt); None where there is no such file.
-
-    is_here : the attempt has ended on this machine: one that has written nothing leaves no file in its job's folder
-
-    A task may put anything into the place of its files: links are not followed, and only a plain file is read.
+    A file on this machine comes first: where machines share a storage, nobody has to be asked. InputError: the other
+    machine is away.
     """
-    job, task, number = name
-    folder = -1
-    is_folder = False
-    try:
-        folder = os.open(jobs, _FLAGS | os.O_DIRECTORY)
-        inner = os.open(job, _FLAGS | os.O_DIRECTORY, dir_fd=folder)
-        os.close(folder)
-        folder, is_folder = inner, True
-        file = os.open(f"{task}.{number}.out", _FLAGS | os.O_NONBLOCK, dir_fd=folder)
-    except FileNotFoundError:
-        return Piece(b"", offset, is_end=True) if is_here and is_folder else None
-    except OSError:
+    jobs = str(service.jobs_directory)
+    piece = await asyncio.to_thread(reading.read, jobs, path, offset, min(limit, MOST))
+    if piece is not None or not tried.machine:
+        return piece
+    found: Piece | None = await _ask(service, tried, Question("read", path, limit, offset=offset))
+    return found
+
+
+async def entries(service: Service, tried: Tried, path: str, after: str, limit: int) -> list[Entry] | None:
+    """What lies in a folder, likewise."""
+    jobs = str(service.jobs_directory)
+    found = await asyncio.to_thread(reading.entries, jobs, path, after, limit)
+    if found is not None or not tried.machine:
+        return found
+    answer: list[Entry] | None = await _ask(service, tried, Question("list", path, limit, after=after))
+    return answer
+
+
+async def output_of(service: Service, tried: Tried, offset: int, limit: int) -> Piece | None:
+    """A piece of what an attempt has written; None where its file is not there, or not yet.
+
+    An attempt that has ended on this machine and has written nothing leaves no file in the folder of its job.
+    """
+    piece = await read(service, tried, tried.output, offset, limit)
+    if piece is None and tried.is_over and not tried.machine:
+        is_there = await entries(service, tried, tried.folder, "", 1) is not None
+        return reading.Piece(b"", offset, is_end=True) if is_there else None
+    return piece
+
+
+async def _ask(service: Service, tried: Tried, question: Question) -> Any:  # noqa: ANN401 - as the question is
+    hub = service.desk.agents
+    if not isinstance(hub, Answering):
         return None
-    finally:
-        if folder >= 0:
-            with suppress(OSError):
-                os.close(folder)
     try:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return None
-        return _piece(file, offset, min(limit, MOST))
-    except OSError:
-        return None
-    finally:
-        os.close(file)
+        async with asyncio.timeout(PATIENCE):
+            return await asyncio.wrap_future(hub.ask(tried.machine, question))
+    except TimeoutError:
+        raise _away(tried.host, f"its agent has not answered within {PATIENCE:g} seconds") from None
+    except AgentAwayError as error:
+        raise _away(tried.host, str(error)) from None
+    except AgentBusyError as error:
+        raise refused("too-many", f"host `{tried.host}`: {error}", "ask again in a moment") from None
 
 
-def _piece(file: int, offset: int, limit: int) -> Piece:
-    """What is there; a line in the place of what was left out, because it was more than an attempt may keep."""
-    content = os.pread(file, limit, offset)
-    size = os.fstat(file).st_size
-    if offset >= size:
-        return Piece(b"", offset, is_end=True)
-    # Looked at after it was read: what is no hole by now was none then.
-    begin = _seek(file, offset, os.SEEK_DATA, size)
-    if begin > offset:
-        return Piece(f"\nfairhold: {begin - offset} bytes were left out here\n".encode(), begin, is_end=False)
-    hole = _seek(file, offset, os.SEEK_HOLE, size)
-    content = content[: hole - offset]
-    return Piece(content, offset + len(content), is_end=len(content) < limit and offset + len(content) >= size)
-
-
-def _seek(file: int, offset: int, what: int, otherwise: int) -> int:
-    try:
-        return os.lseek(file, offset, what)
-    except OSError:  # there is none behind this place
-        return otherwise
+def _away(host: str, why: str) -> InputError:
+    what = f"the files are on host `{host}`, which cannot be reached: {why}"
+    return refused("host-away", what, "see `fairhold hosts`, and ask again when it is connected")
 
 
 async def pause(spent: float) -> None:

@@ -268,22 +268,58 @@ def show(
     show_job(service, job, tasks, as_json=json)
 
 
+TaskArgument = Annotated[
+    str, typer.Argument(metavar="JOB[.TASK]", help="Number of the job, and of a task.", autocompletion=complete_job)
+]
+Attempt = Annotated[
+    int | None,
+    typer.Option("--attempt", metavar="N", help="Number of the attempt, from 1; default: the latest.", min=1),
+]
+
+
 def logs(
-    job: Annotated[
-        str, typer.Argument(metavar="JOB[.TASK]", help="Number of the job, and of a task.", autocompletion=complete_job)
-    ],
+    job: TaskArgument,
     *,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Follow the output until the task has ended.")] = False,
-    attempt: Annotated[
-        int | None,
-        typer.Option("--attempt", metavar="N", help="Number of the attempt, from 1; default: the latest.", min=1),
-    ] = None,
+    attempt: Attempt = None,
     service: Service = "",
 ) -> None:
     """Print the output of tasks."""
     from fairhold.cli.live.output import print_output  # noqa: PLC0415
 
     raise typer.Exit(print_output(service, job, attempt or 0, follow=follow))
+
+
+def files(
+    job: TaskArgument,
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="In the job directory; default: the job directory itself.")
+    ] = "",
+    *,
+    attempt: Attempt = None,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """List what a task has left in its job directory."""
+    from fairhold.cli.live.job_files import list_files  # noqa: PLC0415
+
+    list_files(service, job, folder, attempt or 0, as_json=json)
+
+
+def fetch(
+    job: TaskArgument,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Of a file in the job directory.")],
+    *,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: the last part of PATH.")
+    ] = "",
+    attempt: Attempt = None,
+    service: Service = "",
+) -> None:
+    """Copy a file from the job directory of a task; `-o -` prints it."""
+    from fairhold.cli.live.job_files import fetch_file  # noqa: PLC0415
+
+    fetch_file(service, job, path, output, attempt or 0)
 
 
 def cancel(job: JobArguments, *, service: Service = "", json: Json = False) -> None:

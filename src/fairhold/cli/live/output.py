@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairhold.client.steps import Piece
 
 _MISSING = 404
-_NOT_THERE = ("unknown-job", "unknown-task", "unknown-attempt", "no-output")
+_NOT_THERE = ("unknown-job", "unknown-task", "unknown-attempt", "no-output", "host-away")
 _POLL = 20.0
 _LOOK = 0.5
 """Seconds between two looks at whether a task has been started again."""
@@ -30,14 +30,12 @@ def print_output(service: str, name: str, attempt: int, *, follow: bool) -> int:
 
     What cannot be shown, whatever the reason, is a line with its code and the exit code 1; the rest is printed.
     """
-    job, dot, task = name.partition(".")
-    if dot and not task.isdecimal():
-        raise UsageError(f"`{printable(name)}` is not a task; write JOB.TASK, as 17.0")
+    job, task = task_of(name)
     connection = connect(service)
     try:
         number = connection.run(steps.job(job))["tasks"]["tasks"]
-        if dot or number == 1:
-            _Reader(connection, job, int(task or 0), attempt).read(follow=follow)
+        if "." in name or number == 1:
+            _Reader(connection, job, task, attempt).read(follow=follow)
             return 0
         if follow:
             raise UsageError(f"job {job} has {count(number, 'task')}; name the one to follow, as {job}.0")
@@ -49,9 +47,17 @@ def print_output(service: str, name: str, attempt: int, *, follow: bool) -> int:
     return max(_print_one(_Reader(connection, job, each, attempt), f"{job}.{each}") for each in begun)
 
 
+def task_of(name: str) -> tuple[str, int]:
+    """Job and number of a task, `JOB.TASK` or `JOB` for its task 0. Raises UsageError."""
+    job, dot, task = name.partition(".")
+    if dot and not (task.isascii() and task.isdecimal()):
+        raise UsageError(f"`{printable(name)}` is not a task; write JOB.TASK, as 17.0")
+    return job, int(task or 0)
+
+
 def _print_one(reader: _Reader, name: str) -> int:
     """Print a task's output below a line with its name; the exit code."""
-    _write(f"==> {name} <==\n".encode())
+    write_bytes(f"==> {name} <==\n".encode())
     try:
         reader.read(follow=False)
     except InputError as error:
@@ -88,8 +94,8 @@ class _Reader:
     def read(self, *, follow: bool) -> None:
         """Print what there is; follow: until nothing more comes, over all attempts that follow."""
         while True:
-            piece = self._piece(_POLL if follow else 0)
-            _write(piece.data)
+            piece = self._heard(_POLL) if follow else self._piece(0)
+            write_bytes(piece.data)
             self._attempt = piece.attempt or self._attempt
             self._offset = piece.next
             if not self._attempt and (piece.is_ended or not follow):
@@ -98,6 +104,20 @@ class _Reader:
                 return
             if follow and piece.is_ended and not (self._attempt and not self._is_pinned and self._goes_on()):
                 return
+
+    def _heard(self, wait: float) -> Piece:
+        """The next piece; a host that is away is waited for."""
+        is_told = False
+        while True:
+            try:
+                return self._piece(wait)
+            except Refused as error:
+                if error.faults[0].code != "host-away":
+                    raise
+                if not is_told:
+                    is_told = True
+                    complain(f"{error.faults[0].what}; waiting for it")
+            self._connection.run(_pause())
 
     def _piece(self, wait: float) -> Piece:
         asked = steps.output(self._job, self._task, self._attempt, self._offset, wait=wait, is_known=wait > 0)
@@ -141,7 +161,7 @@ def _pause() -> Steps[None]:
     yield Pause(_LOOK)
 
 
-def _write(data: bytes) -> None:
+def write_bytes(data: bytes) -> None:
     """Bytes to standard output as they are, at once."""
     try:
         sys.stdout.flush()

@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
     for each in (cluster_commands.hosts_app, plan_commands.plan_app, service_commands.store_app, kubernetes_app):
         all_careful(each)
     _add(app, service_commands.serve, job_commands.submit, job_commands.jobs, job_commands.show, job_commands.logs)
+    _add(app, job_commands.files, job_commands.fetch)
     _add(app, job_commands.cancel, job_commands.hold, job_commands.release, job_commands.requeue, job_commands.move)
     app.command(cls=Careful, context_settings=_AS_IT_IS, rich_help_panel=_HEADING)(job_commands.priority)
     _add(app, cluster_commands.status, cluster_commands.top)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fairhold.engines.agents.questions import AgentAwayError, Questions
 from fairhold.engines.agents.routes import Routes
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.engines.agents.talk import Clear, Talk
@@ -14,10 +15,12 @@ from fairhold.orchestrator.instructions import Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+    from concurrent.futures import Future
 
     from fairhold.engines.agents.link import Link
     from fairhold.engines.agents.listening import Doors
     from fairhold.engines.agents.machine import MachineStatus
+    from fairhold.engines.agents.questions import Question
     from fairhold.engines.agents.routes import Order, Report
     from fairhold.engines.agents.talk import Posted
     from fairhold.model.spec import Spec
@@ -74,6 +77,7 @@ class Agents:
         self._posted: list[Posted] = []
         self._reports: list[tuple[Report, Link | None]] = []
         self._old: dict[Link, list[str]] = {}
+        self._questions = Questions()
         self._is_closing = self._has_news = False
         self._looks_at = 0.0
         """When the thread of the connections looks at the clock if nothing comes."""
@@ -85,7 +89,8 @@ class Agents:
             own_host=own_host,
             settings=settings,
             report=self._report,
-            asked=self._ask,
+            asked=self._note_old,
+            questions=self._questions,
             complain=complain,
             clock=clock,
             now=now,
@@ -150,6 +155,20 @@ class Agents:
         if asked:
             self.wake()
 
+    def ask(self, machine: str, question: Question) -> Future[Any]:
+        """Ask the agent of a machine about files: a Piece, a list of Entry, None where there is no such thing.
+
+        Who gives up cancels the future. Raises AgentAwayError, also in the future, and AgentBusyError.
+        """
+        with self._lock:
+            link = self._routes.link_to(machine)
+            if link is None or self._is_closing:
+                raise AgentAwayError("the agent is not connected")
+            asked, future = self._questions.put(link, question)
+            self._posted.append((link, asked, None))
+        self.wake()
+        return future
+
     def status(self) -> tuple[MachineStatus, ...]:
         """All machines by name, the service's own (an empty name) first."""
         return self._talk.status()
@@ -171,6 +190,7 @@ class Agents:
         if is_first:
             with self._floor:
                 self._wire.close()
+            self._questions.lost()
             self._doors.close()
 
     def _run(self) -> None:
@@ -200,7 +220,7 @@ class Agents:
         self._talk.carry_out(posted)
         self._talk.pass_time(self._clock())
 
-    def _ask(self, link: Link, jobs: list[str]) -> None:
+    def _note_old(self, link: Link, jobs: list[str]) -> None:
         with self._lock:
             self._old[link] = jobs
 

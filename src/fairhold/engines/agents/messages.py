@@ -12,6 +12,7 @@ from fairhold.ledger.controls import shorter
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
+    from fairhold.engines.agents.questions import Asked
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.instructions import Notify, Start
 
@@ -100,6 +101,14 @@ def forget(attempts: list[int]) -> Message:
 def clear(jobs: list[str]) -> Message:
     """Of the jobs that the agent has asked about, these are forgotten: it deletes their folders."""
     return {"type": "clear", "jobs": jobs}
+
+
+def question(asked: Asked) -> Message:
+    """A question about files; the agent answers with its number."""
+    number, said = asked
+    if said.type == "list":
+        return {"type": "list", "n": number, "path": said.path, "after": said.after, "limit": said.limit}
+    return {"type": "read", "n": number, "path": said.path, "offset": said.offset, "limit": said.limit}
 
 
 def welcome(lease: float | None, keep: float | None) -> Message:

@@ -70,6 +70,10 @@ class Routes:
         place = self._machine_of.get(order.attempt)
         return None if place is None else self._open.get(place)
 
+    def link_to(self, machine: str) -> Link | None:
+        """The connection of a machine's agent."""
+        return self._open.get(machine)
+
     def _drop(self, machine: str) -> None:
         """Forget what was there."""
         for attempt in [attempt for attempt, place in self._machine_of.items() if place == machine]:

@@ -12,6 +12,7 @@ from fairhold.engines.agents.limits import limits_missing, said_of
 from fairhold.engines.agents.link import BrokenLinkError, Link
 from fairhold.engines.agents.machine import Machine, MachineStatus, Waiting
 from fairhold.engines.agents.pace import Pace
+from fairhold.engines.agents.questions import Asked
 from fairhold.engines.agents.routes import OWN
 from fairhold.errors import printable
 from fairhold.orchestrator.events import (
@@ -28,13 +29,14 @@ from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from fairhold.engines.agents.questions import Questions
     from fairhold.engines.agents.routes import Order, Report
     from fairhold.engines.agents.settings import AgentSettings
     from fairhold.engines.agents.wire import Wire
     from fairhold.model.spec import Spec
 
-    Posted = tuple[Link, Order | "Clear", Spec | None]
-    """An instruction, the connection that it is for, and what to run where it is a start."""
+    Posted = tuple[Link, Order | "Clear" | Asked, Spec | None]
+    """An instruction or a question, the connection that it is for, and what to run where it is a start."""
 
 _LOW = 256 * 1024
 """Bytes that wait to be sent, from which on starts wait in their queue."""
@@ -53,6 +55,7 @@ class Talk:
 
     report  : is given every event with the connection it came over, in order
     asked   : is given jobs that an agent asks about, with its connection
+    questions : is given the answers of agents
     clock   : seconds that do not go back; now : instant
     awaited : other machines that may still run something from before the service's start, with their spools
     lease_before : seconds of the leases that they may have
@@ -71,6 +74,7 @@ class Talk:
         settings: AgentSettings,
         report: Callable[[Report, Link | None], None],
         asked: Callable[[Link, list[str]], None],
+        questions: Questions,
         complain: Callable[[str], None],
         clock: Callable[[], float],
         now: Callable[[], int],
@@ -84,6 +88,7 @@ class Talk:
         self._settings = settings
         self._report = report
         self._asked = asked
+        self._questions = questions
         self._complain = complain
         self._clock = clock
         self._now = now
@@ -130,6 +135,8 @@ class Talk:
             self._report(TaskRunning(reports.number(message, "attempt")), link)
         elif what == "old":
             self._asked(link, reports.old_jobs(message))
+        elif what in ("piece", "listing"):
+            self._questions.answered(link, message)
         elif what in ("ended", "refused"):
             event = reports.ended(message) if what == "ended" else reports.refused(message)
             link.known.discard(event.attempt)
@@ -144,6 +151,7 @@ class Talk:
         machine.drop_waiting()
         self._busy.pop(machine.name, None)
         self._leases.broken(machine.name)
+        self._questions.lost(link)
         self._report(MachineSilent(machine.name), link)
 
     def _greet(self, link: Link, inventory: reports.Inventory, now: float) -> None:
@@ -212,6 +220,7 @@ class Talk:
         told: dict[Link, None] = {}
         for link, order, spec in posted:
             if link.is_closed or link.machine is None:
+                self._questions.lost(link)
                 continue
             machine = self._machines[link.machine]
             if isinstance(order, Start):
@@ -226,6 +235,8 @@ class Talk:
                 self._stop(machine, link, order)
             elif isinstance(order, Clear):
                 self._say(link, messages.clear(order.jobs))
+            elif isinstance(order, Asked):
+                self._say(link, messages.question(order))
             else:
                 link.known.discard(order.attempt)
                 forgotten.setdefault(link, []).append(order.attempt)

@@ -255,3 +255,24 @@ class Forecast(Answer):
     never: Never | None
     assumptions: list[str]
     coverage: Coverage | None
+
+
+class TaskFile(Answer):
+    """What lies in the job directory of a task."""
+
+    name: str
+    kind: Literal["file", "folder", "other"]
+    size: int = Field(description="Bytes.")
+    modified: Instant
+
+
+class TaskFiles(Answer):
+    """What a task has left in its job directory, or in a folder of it."""
+
+    job: str
+    task: int
+    attempt: int
+    host: str
+    path: str
+    files: list[TaskFile]
+    next: str | None = Field(description="Of the next page; null: there is none.")

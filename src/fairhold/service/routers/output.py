@@ -1,30 +1,47 @@
-"""The output of tasks."""
+"""What tasks have written, and the files that they have left in their job directories."""
 
-import asyncio
 import time
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
+from fairhold.agent.reading import Piece
 from fairhold.service import output
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import MOST
+from fairhold.service.models.job_answers import TaskFiles
+from fairhold.service.output import Tried
 from fairhold.service.problems import refused
 from fairhold.service.settings import MIB
+from fairhold.units import format_instant
 
-router = APIRouter(prefix="/jobs", tags=["jobs"])
+router = APIRouter(prefix="/jobs/{job}/tasks/{task}", tags=["jobs"])
 _LARGEST_OFFSET = 2**60
-_BYTES: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Bytes from `offset` on.",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        "headers": {
-            "Fairhold-Attempt": {"description": "Number of the attempt.", "schema": {"type": "integer"}},
-            "Fairhold-Next": {"description": "Offset behind these bytes.", "schema": {"type": "integer"}},
-            "Fairhold-Ended": {"description": "1: it writes no more.", "schema": {"type": "integer"}},
-        },
+_LONGEST_PATH = 4096
+_NEXT = {"description": "Offset behind these bytes.", "schema": {"type": "integer"}}
+
+
+def _bytes(**headers: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    """How an answer of bytes is described."""
+    return {
+        200: {
+            "description": "Bytes from `offset` on.",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            "headers": {f"Fairhold-{name}": header for name, header in headers.items()},
+        }
     }
-}
+
+
+_OUTPUT = _bytes(
+    Attempt={"description": "Number of the attempt.", "schema": {"type": "integer"}},
+    Next=_NEXT,
+    Ended={"description": "1: it writes no more.", "schema": {"type": "integer"}},
+)
+_FILE = _bytes(Next=_NEXT, Ended={"description": "1: there is no more at present.", "schema": {"type": "integer"}})
+Task = Annotated[int, Path(ge=0, le=MOST)]
+Attempt = Annotated[int, Query(ge=0, le=MOST, description="Its number, 0 = the latest.")]
+Offset = Annotated[int, Query(ge=0, le=_LARGEST_OFFSET)]
+Limit = Annotated[int, Query(ge=1, le=output.MOST)]
 
 
 class Bytes(Response):
@@ -33,15 +50,15 @@ class Bytes(Response):
     media_type = "application/octet-stream"
 
 
-@router.get("/{job}/tasks/{task}/output", response_class=Bytes, responses=_BYTES)
+@router.get("/output", response_class=Bytes, responses=_OUTPUT)
 async def task_output(
     service: ServiceOf,
     job: str,
     *,
-    task: Annotated[int, Path(ge=0, le=MOST)],
-    attempt: Annotated[int, Query(ge=0, le=MOST, description="Its number, 0 = the latest.")] = 0,
-    offset: Annotated[int, Query(ge=0, le=_LARGEST_OFFSET)] = 0,
-    limit: Annotated[int, Query(ge=1, le=output.MOST)] = MIB,
+    task: Task,
+    attempt: Attempt = 0,
+    offset: Offset = 0,
+    limit: Limit = MIB,
     wait: Annotated[float, Query(ge=0, le=60, description="Seconds to wait for more.")] = 0,
 ) -> Response:
     """A piece of the output of one attempt; with `wait`, when there is any, it has ended, or the time is over."""
@@ -50,20 +67,77 @@ async def task_output(
     while True:
         tried = await service.read(lambda core: output.attempt_of(core, job, task, attempt))
         if tried.number:
-            name = (job, task, tried.number)
-            where = (service.jobs_directory, name, offset, limit)
-            piece = await asyncio.to_thread(output.read, *where, is_here=tried.is_here)
+            piece = await output.output_of(service, tried, offset, limit)
         spent = time.monotonic() - began
         if (piece and piece.content) or tried.is_over or spent >= wait or service.news.is_ended:
             break
         await output.pause(spent)
     if piece is None and tried.is_over and tried.number:
-        what = f"the output of attempt {tried.number} of task {task} is not on this machine"
-        raise refused("no-output", what, "look on the host that it ran on; outputs of old jobs are removed")
-    piece = piece or output.Piece(b"", offset, is_end=True)
+        what = f"the output of attempt {tried.number} of task {task} is no longer on host `{tried.host}`"
+        raise refused("no-output", what, "outputs of old jobs are removed; `--keep-jobs` of `serve` says when")
+    piece = piece or Piece(b"", offset, is_end=True)
     headers = {
         "Fairhold-Attempt": str(tried.number),
         "Fairhold-Next": str(piece.next),
         "Fairhold-Ended": str(int(tried.is_over and piece.is_end)),
     }
     return Bytes(piece.content, headers=headers)
+
+
+@router.get("/files", response_model=TaskFiles)
+async def task_files(
+    service: ServiceOf,
+    job: str,
+    *,
+    task: Task,
+    attempt: Attempt = 0,
+    path: Annotated[str, Query(max_length=_LONGEST_PATH, description="A folder in the job directory.")] = "",
+    after: Annotated[str, Query(max_length=_LONGEST_PATH, description="`next` of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> dict[str, Any]:
+    """What a task has left in its job directory, on the host of its latest attempt, or of the one asked for."""
+    tried = await _tried(service, job, task, attempt)
+    found = await output.entries(service, tried, tried.left(path), after, limit)
+    if found is None:
+        raise _missing(tried, path, "folder")
+    rows = [
+        {"name": each.name, "kind": each.kind, "size": each.size, "modified": format_instant(each.modified)}
+        for each in found
+    ]
+    following = found[-1].name if len(found) == limit else None
+    where = {"job": job, "task": task, "attempt": tried.number, "host": tried.host, "path": path}
+    return {**where, "files": rows, "next": following}
+
+
+@router.get("/file", response_class=Bytes, responses=_FILE)
+async def task_file(
+    service: ServiceOf,
+    job: str,
+    *,
+    task: Task,
+    path: Annotated[str, Query(min_length=1, max_length=_LONGEST_PATH, description="A file in the job directory.")],
+    attempt: Attempt = 0,
+    offset: Offset = 0,
+    limit: Limit = MIB,
+) -> Response:
+    """A piece of a file in the job directory of a task."""
+    tried = await _tried(service, job, task, attempt)
+    piece = await output.read(service, tried, tried.left(path), offset, limit)
+    if piece is None:
+        raise _missing(tried, path, "file")
+    return Bytes(piece.content, headers={"Fairhold-Next": str(piece.next), "Fairhold-Ended": str(int(piece.is_end))})
+
+
+async def _tried(service: ServiceOf, job: str, task: int, attempt: int) -> Tried:
+    tried = await service.read(lambda core: output.attempt_of(core, job, task, attempt))
+    if not tried.number:
+        what = f"task {task} of job `{job}` has not begun"
+        raise refused("no-output", what, "wait for it, or see why it waits: `fairhold explain JOB`")
+    return tried
+
+
+def _missing(tried: Tried, path: str, kind: str) -> Exception:
+    what = f"the job directory of task {tried.task} on host `{tried.host}` has no {kind} `{path}`"
+    if not path:
+        what = f"task {tried.task} has no job directory on host `{tried.host}`, or none any more"
+    return refused("no-file", what, "links are not followed; directories of old jobs are removed")
