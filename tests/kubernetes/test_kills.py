@@ -77,10 +77,7 @@ def test_whatever_is_killed_all_work_is_done_once(control_plane: type[ControlPla
                 estate.house.kill()
                 estate.house.serve()
             else:
-                cluster.kill(killed)
-                cluster.start(killed)
-                if killed == "etcd":
-                    cluster.until(cluster.is_ready)
+                cluster.restart(killed)
             estate.look()
 
         def done() -> bool:

@@ -11,25 +11,21 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
-from fairhold.engines.kubernetes.reports import AllSeen, NodesChanged, Replaced
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobCancelled, JobReleased, MachineGone, MachineReported
+from fairhold.ports.governor import AllSeen, NodesChanged, Replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.engines.kubernetes.asking import Namespace
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
-    from fairhold.engines.kubernetes.reports import Appeared
-    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
     from fairhold.model.plan import Plan
-    from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
-
-    Report = Event | Appeared | Replaced | NodesChanged | AllSeen
+    from fairhold.ports.governor import Family, Report, Seat
 
 
 class Governor:
@@ -117,6 +113,10 @@ class Governor:
 
     # What the service answers and orders
 
+    def met_before(self, uids: Iterable[str]) -> None:
+        """These pods have had a job before this start."""
+        self.asking.known.update(uids)
+
     def use(self, plan: Plan) -> None:
         """Another plan, or other nodes, are in force: pods without a job are asked for again."""
         self.asking.use(plan)
@@ -132,6 +132,7 @@ class Governor:
             self.works.news.append(JobCancelled(seat[0]))
             return
         self.fleet.lose_foreign(uid)
+        self.asking.begin_gang(work.pod)
         work.fault = None
         if is_last:
             self.works.seat(work, seat)
@@ -147,6 +148,19 @@ class Governor:
         if (work := self.works.of.get(uid)) is not None:
             work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self._look(work)
+
+    def waiting(self, job: str) -> list[str]:
+        """Uids of the pods of a job that wait; empty where none of them is known."""
+        pods = self.works.of_job.get(job, {}).values()
+        return [uid for uid in pods if not self.works.of[uid].attempt]
+
+    def is_held(self, attempt: int) -> bool:
+        """Whether a pod has this attempt and is not over."""
+        return self.works.is_held(attempt)
+
+    def wake_at(self, instant: int) -> None:
+        """There is something to do at an instant."""
+        self.works.wake_at(instant)
 
     def explain(self, uid: str, code: str, message: str) -> None:
         """Why a pod waits; its condition says so when the code is another."""
@@ -229,11 +243,11 @@ class Governor:
             yield JobReleased(work.job)
 
     def _report_of(self, name: str) -> MachineReported:
-        """What a node holds: all that was let go to it and whose end is not recorded."""
+        """What a node holds: all that was let go to it, or is about to be, and whose end is not recorded."""
         held = tuple(
             Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
             for work in self.works.of.values()
-            if work.attempt and work.host == name and not work.is_recorded and not work.pod.is_gated
+            if work.attempt and work.host == name and not work.is_recorded
         )
         return MachineReported(name, self.fleet.nodes[name].boot, 0, held, self.spool, self.fleet.labels(name))
 

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Family = tuple[str, str]
-"""Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
-Seat = tuple[str, int]
-"""A job and the number of its task."""
+    from fairhold.ports.governor import Family, Seat
 
 
 @dataclass(slots=True)

@@ -134,7 +134,7 @@ class Work:
         at = self.stop_at()
         if not at or at > now:
             return None
-        is_coming_back = self.stopping in {"", "reclaim", "requeue"} or self.is_moving
+        is_coming_back = self.stopping in {"", "reclaim", "requeue", "host_lost"} or self.is_moving
         return writes.release(pod) if pod.is_of_job and is_coming_back else writes.delete(pod, self._grace(now))
 
     def _grace(self, now: int) -> int:

@@ -11,19 +11,18 @@ from fairhold.engines.kubernetes.writes import recreate
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
+from fairhold.ports.governor import AWAITED
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
+    from fairhold.ports.governor import Family, Seat
 
-AWAITED = "its controller makes its pod anew"
-"""Reason of the hold of a job whose pod was stopped, until another takes its place."""
 PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
 BINDING = 10 * SECOND
@@ -137,7 +136,11 @@ class Works:
     def lose_host(self, name: str) -> None:
         """Nothing of a node runs any more, as an operator says."""
         for work in self.of.values():
-            if work.host == name and work.attempt and not work.is_told and not work.pod.is_gated:
+            if work.host != name or not work.attempt or work.is_told:
+                continue
+            if work.pod.is_gated:
+                self._stop(work, "host_lost")
+            else:
                 self._end(work, Exit("host_lost", detail="its node is out of service"))
 
     def _end(self, work: Work, end: Exit) -> None:
@@ -201,7 +204,7 @@ class Works:
         work.stopping, work.notice, work.deadline = "", "", 0
         del self._of_attempt[attempt]
         end = Exit(reason, detail="it was stopped before it was let go")
-        self.news.append(TaskEnded(attempt, Outcome.STOPPED, end))
+        self.news.append(TaskEnded(attempt, OUTCOMES.get(reason, Outcome.STOPPED), end))
 
     def _forget(self, attempt: int) -> None:
         """The end of an attempt is recorded: its pod may go."""
