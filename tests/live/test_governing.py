@@ -30,7 +30,10 @@ PODS, JOBS = "/api/v1/namespaces/p-{}/pods", "/apis/batch/v1/namespaces/p-{}/job
 
 
 class Served:
-    """A service without its thread, and a cluster with one node of two GPUs, one for each consumer."""
+    """A service without its thread, and a cluster with one node of two GPUs, one for each consumer.
+
+    Notices end after a minute: pods with more grace than that are told to end at once.
+    """
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.fake = directory, FakeCluster()
@@ -46,7 +49,7 @@ class Served:
         self.store = open_store(self.directory / "state", cluster="", node="n1", now=time.time_ns() // 1000)
         now = Rising(self.store.last_at)
         self.core = Core(self.store, now, cycle_min_gap=1_000)
-        self.core.open(PLAN.format(pool="p", grace="0s", each=1), "plan", "ann")
+        self.core.open(PLAN.format(pool="p", grace="60s", each=1), "plan", "ann")
         self.engine = Kubernetes(cast("Api", self.fake), self.core.plan, now.look)
         self.desk = Desk(self.core, self.engine, Governing(self.core, self.engine.governor))
         self.engine.start()
@@ -55,12 +58,16 @@ class Served:
         self.engine.close()
         self.store.close()
 
+    def round(self) -> None:
+        self.desk.round([])
+        self.core.over.clear()
+
     def until(self, what: Callable[[], Any]) -> None:
         """Run rounds until something is true."""
         end = time.monotonic() + PATIENT
         while not what():
             assert time.monotonic() < end, f"it did not come to be: {self.pods('risk')} {self.pods('trading')}"
-            self.desk.round([])
+            self.round()
             time.sleep(0.01)
 
     def job(self, consumer: str, name: str, count: int, **terms: Any) -> None:
@@ -93,7 +100,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def test_a_pod_that_is_still_ending_at_a_crash_keeps_its_attempt_beside_the_one_that_takes_its_place(
     served: Served,
 ) -> None:
-    served.job("risk", "borrows", 2, term_after=9)
+    served.job("risk", "borrows", 2, grace=90, term_after=9)
     served.until(lambda: served.pods("risk") == ["running", "running"])
     served.job("trading", "owner", 1)
     served.until(lambda: served.pods("risk") == ["ending", "gated", "running"])
@@ -104,11 +111,32 @@ def test_a_pod_that_is_still_ending_at_a_crash_keeps_its_attempt_beside_the_one_
     served.close()
     served.open()
     for _ in range(50):
-        served.desk.round([])
+        served.round()
         assert (served.pods("risk"), served.pods("trading")) == (["ending", "gated", "running"], ["gated"])
         time.sleep(0.01)
     assert attempt.name in served.core.cluster.attempts
-    served.end(going, 0)
+    served.end(going, 143)
     served.until(lambda: served.pods("trading") == ["running"] and served.pods("risk") == ["gated", "running"])
     assert len(served.core.cluster.attempts) == 2
     assert served.core.cluster.jobs[attempt.job.name].waiting
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_pod_that_ends_well_after_its_job_let_it_go_is_run_again_by_the_one_in_its_place(
+    served: Served, *, is_slow: bool
+) -> None:
+    served.fake.is_slow = is_slow
+    served.job("risk", "borrows", 2, grace=90, term_after=9)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    served.job("trading", "owner", 1)
+    served.until(lambda: "ending" in served.pods("risk"))
+    (going,) = (pod for pod in served.documents("risk") if state_of(pod) == "ending")
+    attempt = int(going["metadata"]["annotations"][names.ATTEMPT])
+    served.until(lambda: is_slow or "gated" in served.pods("risk"))
+    served.end(going, 0)
+    served.until(lambda: attempt not in served.core.cluster.attempts)
+    served.fake.make_late()
+    served.until(lambda: served.pods("trading") == ["running"])
+    (owner,) = served.documents("trading")
+    served.end(owner, 0)
+    served.until(lambda: served.pods("risk") == ["running", "running"])

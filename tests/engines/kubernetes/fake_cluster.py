@@ -28,12 +28,14 @@ class FakeCluster:
     """All objects by path. It is an `Api`: what that says of its methods holds here.
 
     is_cut : nothing is answered, and watches break off. A server that comes back refuses to watch from before
+    is_slow : Jobs make other pods with `make_late` only
     """
 
     def __init__(self) -> None:
         self.access = SimpleNamespace(url="https://fake")
-        self.is_cut = False
+        self.is_cut = self.is_slow = False
         self._forgotten, self._ends = 0, Counter[str]()
+        self._late: list[Document] = []
         self._objects: dict[str, Document] = {}
         self._history: list[tuple[int, str, Change]] = []
         self._numbers, self._changed = count(1), threading.Condition()
@@ -189,7 +191,9 @@ class FakeCluster:
         if owner and owner["kind"] == "Job" and names.JOB_SELECTORS[0] not in (meta.get("labels") or {}):
             del meta["ownerReferences"]
             self._say("MODIFIED", at, document)
-            self._make_pod_of(self._objects[f"{at.rpartition('/pods/')[0]}/jobs/{owner['name']}".replace(*BATCH)])
+            self._late.append(self._objects[f"{at.rpartition('/pods/')[0]}/jobs/{owner['name']}".replace(*BATCH)])
+            if not self.is_slow:
+                self.make_late()
         if is_deleted and not meta.get("finalizers") and (is_over or not spec.get("nodeName")):
             del self._objects[at]
             self._say("DELETED", at, document)
@@ -203,6 +207,13 @@ class FakeCluster:
         pod["spec"]["nodeName"] = host
         self._patch(f"{at}/status", pod, {"status": {"phase": "Running", "containerStatuses": [RUNS]}}, "")
         return True
+
+    def make_late(self) -> None:
+        """Jobs make the pods that take the places of others."""
+        with self._changed:
+            late, self._late = self._late, []
+            for job in late:
+                self._make_pod_of(job)
 
     def _make_pod_of(self, job: Document) -> None:
         meta, template = job["metadata"], deepcopy(job["spec"]["template"])

@@ -215,6 +215,8 @@ class Governor:
             self._is_first = False
             yield AllSeen(frozenset(self.works.of))
         yield from self.works.take_news()
+        for work in self.works.take_asking():
+            self.asking.add(work)
         self.asking.label_all()
         for said in self.fleet.events(is_fresh=self.stale_since is None):
             if isinstance(said, MachineGone):

@@ -52,6 +52,12 @@ class Vacancies:
             del self._of[family]
         return vacancy
 
+    def close(self, family: Family, seat: Seat) -> None:
+        """A task waits for no pod any more."""
+        left = deque(each for each in self._of.pop(family, ()) if each.seat != seat)
+        if left:
+            self._of[family] = left
+
     def drop(self, job: str) -> None:
         """A job waits for no pod any more."""
         for family, waiting in list(self._of.items()):

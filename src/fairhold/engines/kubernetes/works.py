@@ -36,7 +36,7 @@ class Works:
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     avoided   : nodes on which kube-scheduler could not bind pods of a family
     news      : what the service is to be told
-    anew      : bare pods to make anew
+    anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock
     """
 
@@ -52,11 +52,17 @@ class Works:
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
         self.anew: list[bytes] = []
+        self.asking: list[Work] = []
 
     def take_news(self) -> list[Event]:
         """What the service is to be told; it counts as told."""
         news, self.news = self.news, []
         return news
+
+    def take_asking(self) -> list[Work]:
+        """Pods that are to get another job."""
+        asking, self.asking = self.asking, []
+        return asking
 
     # What becomes of a pod
 
@@ -101,10 +107,7 @@ class Works:
         self._ended.pop(work.attempt, None)
         if work.is_replaced and work.pod.manifest:
             self.anew.append(work.pod.manifest)
-        if self.pod_of(work.seat) == uid:
-            del self.of_job[work.job][work.index]
-            if not self.of_job[work.job]:
-                del self.of_job[work.job]
+        self._unseat(work)
         return work
 
     def pod_of(self, seat: Seat) -> str:
@@ -156,7 +159,26 @@ class Works:
         elif waits or end.reason == "cancel":
             self.news.append(JobCancelled(work.job))
             self.vacancies.drop(work.job)
+        elif not work.is_moving:
+            self._leave(work)
         self._tell_end(work, end)
+
+    def _leave(self, work: Work) -> None:
+        """A task is over by itself: the pod that was to take the place of its own, as its Job wants it, asks anew."""
+        if work.pod.family is not None:
+            self.vacancies.close(work.pod.family, work.seat)
+        other = self.of.get(self.pod_of(work.seat))
+        if other is not None and other is not work:
+            self._unseat(other)
+            other.job, other.index = "", 0
+            self.asking.append(other)
+
+    def _unseat(self, work: Work) -> None:
+        """A pod is not the one of its task any more."""
+        if self.pod_of(work.seat) == work.pod.uid:
+            del self.of_job[work.job][work.index]
+            if not self.of_job[work.job]:
+                del self.of_job[work.job]
 
     def _tell_end(self, work: Work, end: Exit) -> None:
         work.is_told, work.end = True, end

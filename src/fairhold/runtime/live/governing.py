@@ -44,10 +44,13 @@ class Governing:
         """A round begins: tell the governor what clients have changed."""
         if core.plan is not self._plan:
             self._use(core)
-        for job in core.over:
-            self.governor.is_over(job)
         if core.now() >= self._explain_at:
             self._explain(core)
+
+    def end(self, core: Core) -> None:
+        """All of a round is taken in: tell the governor which jobs are over."""
+        for job in core.over:
+            self.governor.is_over(job)
 
     def _use(self, core: Core) -> None:
         self._plan = core.plan
