@@ -62,7 +62,7 @@ class Estate:
         self.words = ("--kubernetes", "--kubeconfig", str(cluster.kubeconfig()), *(words or ("--no-lease",)))
         self.house = House(place, self.plan, *self.words)
         resources = {"cpu": "32", "memory": "64Gi", GPU: str(gpus), "pods": "110"}
-        self.nodes = cluster.kwok(nodes, resources, {"pool": self.pool}, prefix=self.pool)
+        self.nodes = cluster.kwok(nodes, resources, {"pool": self.pool}, prefix=self.pool) if nodes else []
 
     def serve(self) -> Estate:
         self.house.serve()
