@@ -27,6 +27,7 @@ fairhold: 1
 cluster: real
 resource_groups: {{machines: {{nodes: {{pool: real}}, slot: {{pods: 1}}}}}}
 kubernetes:
+  start_within: 8s
   pods: [{{namespace: "{pool}-risk", consumer: /risk}}, {{namespace: "{pool}-trading", consumer: /trading}}]
 consumers: {{risk: {{reclaim_grace: {grace}}}, trading: {{reclaim_grace: {grace}}}}}
 policies:
@@ -133,6 +134,22 @@ def test_a_container_that_does_not_hear_term_is_killed_when_its_grace_is_over(es
     (name,) = {f"p{n}" for n in range(2 * SLOTS)} - {pod["metadata"]["name"] for pod in estate.pods(estate.risk)}
     attempt = estate.attempt(name)
     assert (attempt["reason"], attempt["code"], attempt["signal"]) == ("reclaim", 137, 9)
+
+
+def test_a_pod_whose_image_is_not_there_says_so_and_gives_back_what_it_holds(estate: RealEstate) -> None:
+    estate.script("bad", SLEEPS, image="fairhold.test/none:1")
+
+    def condition() -> dict[str, Any]:
+        conditions = estate.pods(estate.risk)[0]["status"].get("conditions", ())
+        return next((each for each in conditions if each["type"] == names.GRANTED), {})
+
+    told = estate.until(lambda: condition().get("reason") == "CannotStart" and condition())
+    assert told["status"] == "False"
+    assert "ErrImageNeverPull" in told["message"]
+    attempt = estate.attempt("bad")
+    assert (attempt["state"], attempt["reason"]) == ("failed", "not_started")
+    assert "ErrImageNeverPull" in attempt["detail"]
+    estate.until(lambda: not estate.pods(estate.risk))
 
 
 @pytest.mark.parametrize("estate", ["600s"], indirect=True)

@@ -40,6 +40,7 @@ class Governor:
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int]) -> None:
         self.fleet = Fleet()
         self.works = Works(now)
+        self.works.start_within = plan.kubernetes.start_within
         self.asking = Asking(plan, self.fleet, self.works.avoided)
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
@@ -65,7 +66,7 @@ class Governor:
 
     def lose_node(self, name: str) -> None:
         """The object of a node is gone: what ran there may run on."""
-        self.fleet.lose(name)
+        self.fleet.lose(name, self.now())
 
     def see_pod(self, pod: Pod) -> None:
         """A pod is there, or has changed."""
@@ -120,6 +121,7 @@ class Governor:
     def use(self, plan: Plan) -> None:
         """Another plan, or other nodes, are in force: pods without a job are asked for again."""
         self.asking.use(plan)
+        self.works.start_within = plan.kubernetes.start_within
 
     def accepted(self, uid: str, seat: Seat, attempt: int = 0, host: str = "", *, is_last: bool = True) -> None:
         """A pod is the one of a task; attempt: on a host, where it runs or was let go, 0 = it waits.
@@ -140,6 +142,8 @@ class Governor:
             work.job, work.index = seat
         if attempt:
             self.works.grant(work, attempt, host)
+            if host not in self.fleet.nodes:
+                self.fleet.lose(host, self.now())
         self._look(work)
 
     def refused(self, uid: str, fault: Fault) -> None:
@@ -218,6 +222,7 @@ class Governor:
         for work in self.works.take_asking():
             self.asking.add(work)
         self.asking.label_all()
+        self._count_lost()
         for said in self.fleet.events(is_fresh=self.stale_since is None):
             if isinstance(said, MachineGone):
                 self.works.lose_host(said.machine)
@@ -231,6 +236,14 @@ class Governor:
         self.works.touched |= dict.fromkeys(faulted)
         for job in self.works.vacancies.given_up(self.now()):
             yield JobCancelled(job)
+
+    def _count_lost(self) -> None:
+        """Find the nodes whose objects have been gone for so long that nothing of them runs any more."""
+        patience = self.asking.plan.kubernetes.deleted_nodes_lost_after
+        if not patience or self.stale_since is not None:
+            return
+        for due in self.fleet.give_up(self.now(), patience):
+            self.wake_at(due)
 
     def _fill_vacancy(self, work: Work) -> Iterator[Report]:
         """Let a new pod take the place of one of its family that was stopped."""

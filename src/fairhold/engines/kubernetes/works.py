@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.vacancies import Vacancies
+from fairhold.engines.kubernetes.work import UNSTARTED
 from fairhold.engines.kubernetes.writes import recreate
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskEnded, TaskRunning
@@ -37,7 +38,7 @@ class Works:
     avoided   : nodes on which kube-scheduler could not bind pods of a family
     news      : what the service is to be told
     anew      : bare pods to make anew; asking: pods that are to get another job
-    now       : the service's clock
+    now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
     """
 
     def __init__(self, now: Callable[[], int]) -> None:
@@ -51,6 +52,7 @@ class Works:
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
+        self.start_within = 0
         self.anew: list[bytes] = []
         self.asking: list[Work] = []
 
@@ -72,6 +74,7 @@ class Works:
         self.touched[pod.uid] = None
         if work.is_told or not work.attempt:
             return
+        self._watch_start(work)
         if pod.trouble and not pod.node and not work.is_leaving and not pod.is_gated:
             self._watch_trouble(work)
         if pod.end is not None:
@@ -93,6 +96,17 @@ class Works:
             avoided = self.avoided.get(work.pod.family, frozenset())
             self.avoided[work.pod.family] = avoided | {work.host}
             self.news.append(JobCancelled(work.job))
+
+    def _watch_start(self, work: Work) -> None:
+        """The containers of a pod cannot start: after a while it is stopped, so that others get what it holds."""
+        now = self.now()
+        if not self.start_within or not work.pod.unstarted or work.stopping:
+            work.start_by = 0
+        elif not work.start_by:
+            work.start_by = now + self.start_within
+            heapq.heappush(self._timers, (work.start_by, work.pod.uid))
+        elif work.start_by <= now:
+            work.stopping, work.why = UNSTARTED, (UNSTARTED, work.pod.unstarted)
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
@@ -150,6 +164,8 @@ class Works:
         """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
         pod = work.pod
         end = end._replace(reason=_reason(work, end.reason))
+        if end.reason == UNSTARTED and work.stopping:
+            end = end._replace(detail=work.why[1])
         waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
         work.is_replaced = (waits or work.is_moving) and pod.family is not None
         if waits and pod.family is not None:
