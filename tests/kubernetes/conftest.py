@@ -12,13 +12,15 @@ import pytest
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.estate import Estate
 from tests.kubernetes.programs import unavailable
+from tests.kubernetes.real_nodes import RealNode
+from tests.kubernetes.real_nodes import unavailable as no_real_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-OF_CLUSTERS = {"control_plane", "cluster", "namespace", "estate"}
+OF_CLUSTERS = {"control_plane", "cluster", "namespace", "estate", "real_nodes"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,6 +43,22 @@ def cluster(control_plane: type[ControlPlane], tmp_path_factory: pytest.TempPath
     """A cluster whose programs no test kills; each process of the tests that asks for one has its own."""
     with control_plane(tmp_path_factory.mktemp("cluster")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def real_nodes(
+    control_plane: type[ControlPlane], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ControlPlane, list[RealNode]]]:
+    """A cluster that finds silent nodes soon, and nodes in it that run containers."""
+    if reason := no_real_nodes():
+        pytest.skip(reason)
+    with ExitStack() as stack:
+        cluster = stack.enter_context(control_plane(tmp_path_factory.mktemp("cluster"), quick_faults=True))
+        nodes = [RealNode(cluster, tmp_path_factory.mktemp("nodes") / name, name, "real") for name in ("r1", "r2")]
+        for node in nodes:
+            stack.callback(node.close)
+            node.start()
+        yield cluster, nodes
 
 
 @pytest.fixture

@@ -101,8 +101,16 @@ class ControlPlane:
         self.processes[name].kill()
 
     def restart(self, name: str) -> None:
+        """Kill a program and start it again.
+
+        kwok is started again after the API server or its store: unlike a kubelet, it drops what was not answered.
+        """
         self.kill(name)
         self.start(name)
+        if name in {"etcd", "kube-apiserver"}:
+            self.until(self.is_ready)
+            if self.processes["kwok"].runs:
+                self.restart("kwok")
 
     def stop(self) -> None:
         """End all programs."""

@@ -62,7 +62,7 @@ class Estate:
         self.words = ("--kubernetes", "--kubeconfig", str(cluster.kubeconfig()), *(words or ("--no-lease",)))
         self.house = House(place, self.plan, *self.words)
         resources = {"cpu": "32", "memory": "64Gi", GPU: str(gpus), "pods": "110"}
-        self.nodes = cluster.kwok(nodes, resources, {"pool": self.pool}, prefix=self.pool)
+        self.nodes = cluster.kwok(nodes, resources, {"pool": self.pool}, prefix=self.pool) if nodes else []
 
     def serve(self) -> Estate:
         self.house.serve()
@@ -117,6 +117,11 @@ class Estate:
     def pods(self, namespace: str) -> list[dict[str, Any]]:
         return self.api.list(f"/api/v1/namespaces/{namespace}/pods")[0]
 
+    def all_pods(self) -> list[dict[str, Any]]:
+        """Pods of both namespaces as they are at one moment."""
+        found = self.api.list("/api/v1/pods")[0]
+        return [pod for pod in found if pod["metadata"]["namespace"] in {self.risk, self.trading}]
+
     def states(self, namespace: str) -> Counter[str]:
         """How many pods are gated, pending, running, ending, succeeded, failed."""
         return Counter(state_of(pod) for pod in self.pods(namespace))
@@ -148,7 +153,7 @@ class Estate:
     def used(self) -> Counter[str]:
         """GPUs by node of all pods that are bound and not over."""
         found: Counter[str] = Counter()
-        for pod in (*self.pods(self.risk), *self.pods(self.trading)):
+        for pod in self.all_pods():
             if pod["spec"].get("nodeName") and state_of(pod) not in {"succeeded", "failed"}:
                 found[pod["spec"]["nodeName"]] += int(pod["spec"]["containers"][0]["resources"]["limits"][GPU])
         return found

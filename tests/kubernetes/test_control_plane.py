@@ -114,6 +114,21 @@ def test_a_deleted_pod_takes_its_time_and_its_grace_at_most(pods: Pods) -> None:
     until(lambda: not pods.names())
 
 
+def test_a_pod_that_is_deleted_before_it_runs_says_that_it_is_over(
+    cluster: ControlPlane, pods: Pods, nodes: list[str]
+) -> None:
+    cluster.kill("kwok")
+    pods.create("early", finalizers=(FINALIZER,))
+    until(lambda: any(each["type"] == "PodScheduled" for each in pods.status("early").get("conditions", ())))
+    pods.delete("early")
+    cluster.start("kwok")
+    until(lambda: pods.exit_code("early") == 137)
+    assert pods.status("early")["phase"] == "Failed"
+    cluster.until(lambda: cluster.ready_nodes().issuperset(nodes))
+    pods.release("early")
+    until(lambda: not pods.names())
+
+
 def test_users_may_do_what_their_roles_say(cluster: ControlPlane, namespace: str) -> None:
     within = ("--namespace", namespace)
     cluster.kubectl("create", "role", "reader", "--verb=list", "--resource=pods", *within)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import names
-from tests.kubernetes.estate import Estate
+from tests.kubernetes.estate import PLAN, Estate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,3 +91,23 @@ def test_an_object_of_a_node_that_is_deleted_frees_nothing_until_it_is_back(esta
         lambda: any(host.name == estate.nodes[0] and host.state == "up" for host in estate.house.client.hosts())
     )
     assert sum(job.state == "running" for job in estate.house.client.jobs()) == 8
+
+
+def test_what_ran_on_a_node_that_an_autoscaler_has_deleted_runs_elsewhere_after_the_time_of_the_plan(
+    cluster: ControlPlane, tmp_path: Path
+) -> None:
+    plan = PLAN.replace("kubernetes:", "kubernetes:\n  deleted_nodes_lost_after: 3s")
+    with ExitStack() as stack:
+        estate = Estate(cluster, tmp_path, plan=plan)
+        stack.callback(estate.close)
+        estate.serve()
+        estate.job(estate.risk, "work", 4, spec={"backoffLimit": 0})
+        estate.until_states(estate.risk, running=4)
+        first = next(iter(estate.used()))
+        kept = estate.used()[estate.nodes[1 - estate.nodes.index(first)]]
+        estate.nodes.remove(first)
+        estate.api.request("DELETE", f"/api/v1/nodes/{first}")
+        assert kept < 4
+        estate.until(lambda: estate.used()[estate.nodes[0]] == 4)
+        estate.until(lambda: first not in estate.used(), 90)  # as the garbage collector of pods sees to it
+        assert not estate.job_status(estate.risk, "work").get("failed")

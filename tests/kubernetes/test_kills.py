@@ -31,7 +31,7 @@ class Watched(Estate):
         with suppress(ApiError):
             assert all(gpus <= 4 for gpus in self.used().values())
             running: Counter[tuple[str, str]] = Counter()
-            for pod in (*self.pods(self.risk), *self.pods(self.trading)):
+            for pod in self.all_pods():
                 notes = pod["metadata"].get("annotations") or {}
                 if state_of(pod) in {"running", "ending"} and names.INDEX in notes:
                     job = pod["metadata"].get("labels", {}).get("job", pod["metadata"]["name"].rpartition("-")[0])
@@ -77,10 +77,7 @@ def test_whatever_is_killed_all_work_is_done_once(control_plane: type[ControlPla
                 estate.house.kill()
                 estate.house.serve()
             else:
-                cluster.kill(killed)
-                cluster.start(killed)
-                if killed == "etcd":
-                    cluster.until(cluster.is_ready)
+                cluster.restart(killed)
             estate.look()
 
         def done() -> bool:
@@ -93,7 +90,7 @@ def test_whatever_is_killed_all_work_is_done_once(control_plane: type[ControlPla
         estate.until(done, 60.0 + 5 * KILLS)
 
         def kept() -> list[str]:
-            pods = (*estate.pods(estate.risk), *estate.pods(estate.trading))
+            pods = estate.all_pods()
             return [pod["metadata"]["name"] for pod in pods if names.FINALIZER in pod["metadata"].get("finalizers", ())]
 
         with suppress(AssertionError):

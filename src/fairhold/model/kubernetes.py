@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.model.vector import decimal_text
-from fairhold.units import size_unit
+from fairhold.units import SECOND, size_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +18,8 @@ Amounts = tuple[tuple[str, Fraction], ...]
 """Kubernetes' name of a resource and how much of it, in cores, bytes or pieces; by name."""
 USUAL_NAMES = {"cpus": "cpu", "gpu": "nvidia.com/gpu", "gpus": "nvidia.com/gpu"}
 """What resources of plans are called in Kubernetes, where the plan says nothing and the names differ."""
+
+START_WITHIN = 600 * SECOND
 
 
 class Node(NamedTuple):
@@ -59,10 +61,14 @@ class KubernetesSettings(NamedTuple):
 
     resources : name in the plan → name in Kubernetes
     pods      : rules of whose a pod is; the first that fits decides
+    start_within : microseconds for which a pod may hold its units though its containers cannot start; 0 = any time
+    deleted_nodes_lost_after : microseconds after which nothing of a node runs whose object was deleted; 0 = never
     """
 
     resources: tuple[tuple[str, str], ...] = ()
     pods: tuple[PodRule, ...] = ()
+    start_within: int = START_WITHIN
+    deleted_nodes_lost_after: int = 0
 
     def name_of(self, resource: str) -> str:
         """What a resource of the plan is called in Kubernetes."""

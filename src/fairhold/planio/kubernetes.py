@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-KUBERNETES_KEYS = ("resources", "pods")
+DURATIONS = ("start_within", "deleted_nodes_lost_after")
+KUBERNETES_KEYS = ("resources", "pods", *DURATIONS)
 RULE_KEYS = ("namespace", "service_account", "labels", "consumer", "consumer_label")
 _PLACE = ("kubernetes",)
 
 
 def read_names(report: Report, value: Value, resources: tuple[Resource, ...]) -> KubernetesSettings:
-    """Read what resources are called; `with_rules` adds whose a pod is."""
+    """Read what resources are called, and for how long things are waited for; `with_rules` adds whose a pod is."""
     node = report.mapping(value, _PLACE, what="what the plan says of Kubernetes")
     report.keys(node, KUBERNETES_KEYS, _PLACE, {})
     known = {resource.name for resource in resources}
@@ -38,7 +39,10 @@ def read_names(report: Report, value: Value, resources: tuple[Resource, ...]) ->
             what = f"`{shown(word)}` is not a name of a resource in Kubernetes"
             report.fault("name", what, "write it as `kubectl describe node` shows it, as `nvidia.com/gpu`", place)
         names.append((name, word))
-    return KubernetesSettings(tuple(names))
+    found = KubernetesSettings(tuple(names))
+    start, lost = (report.duration(node[key], (*_PLACE, key)) if key in node else None for key in DURATIONS)
+    found = found if start is None else found._replace(start_within=start)
+    return found if lost is None else found._replace(deleted_nodes_lost_after=lost)
 
 
 def with_rules(report: Report, value: Value, settings: KubernetesSettings, tree: ConsumerTree) -> KubernetesSettings:

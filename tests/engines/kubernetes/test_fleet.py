@@ -124,8 +124,8 @@ def test_nodes_that_come_and_go() -> None:
     fleet.see(node("n2"))
     assert list(fleet.changes(PLAN)) == ["n2"]
     assert told(fleet) == ["n2"]
-    fleet.lose("n2")
-    fleet.lose("n3")
+    fleet.lose("n2", 1)
+    fleet.lose("n3", 1)
     assert fleet.changes(PLAN) == {"n2": None}
     assert told(fleet) == [MachineSilent("n2")]
     assert told(fleet) == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.engines.kubernetes.vacancies import Family, Vacancies, Vacancy
+from fairhold.engines.kubernetes.vacancies import Vacancies, Vacancy
+from fairhold.ports.governor import Family
 
 A, B = ("j1", ""), ("j1", "0")
 

@@ -165,7 +165,7 @@ def test_what_others_say_of_a_pod_stays() -> None:
     assert what(work(KEPT, BOUND, ours)) == "disrupt"
 
 
-@pytest.mark.parametrize("reason", ["reclaim", "requeue"])
+@pytest.mark.parametrize("reason", ["reclaim", "requeue", "host_lost"])
 def test_a_job_lets_a_pod_go_that_comes_back(reason: str) -> None:
     meta = KEPT | OF_JOB
     words, after = sequence(work(meta, BOUND, stopping=reason), document(meta, BOUND, {}))
@@ -174,7 +174,7 @@ def test_a_job_lets_a_pod_go_that_comes_back(reason: str) -> None:
     assert after["metadata"]["annotations"][names.OWNER] == "j1/"
 
 
-@pytest.mark.parametrize("reason", ["cancel", "stray", "host_lost"])
+@pytest.mark.parametrize("reason", ["cancel", "stray"])
 def test_a_job_keeps_a_pod_that_does_not_come_back(reason: str) -> None:
     meta = KEPT | OF_JOB
     assert sequence(work(meta, BOUND, stopping=reason), document(meta, BOUND, {}))[0] == ["disrupt", "stop"]

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
-	"k8s.io/apiserver/pkg/server"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -27,7 +27,7 @@ var programs = map[string]func(){
 	"kube-apiserver":          func() { serve(apiserver.NewAPIServerCommand()) },
 	"kube-controller-manager": func() { serve(controllermanager.NewControllerManagerCommand()) },
 	"kube-scheduler":          func() { serve(scheduler.NewSchedulerCommand()) },
-	"kubelet":                 func() { serve(kubelet.NewKubeletCommand(server.SetupSignalContext())) },
+	"kubelet":                 func() { serve(kubelet.NewKubeletCommand(context.Background())) },
 	"kubectl":                 func() { util.CheckErr(cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand())) },
 }
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -51,6 +54,8 @@ class Api:
 
     def __init__(self, access: Access) -> None:
         self.access = access
+        self._watched: dict[socket.socket, str] = {}
+        self._lock = threading.Lock()
         for name in ("httpx", "httpcore"):  # a line for each request tells nothing
             logging.getLogger(name).setLevel(logging.WARNING)
         limits = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30.0)
@@ -114,15 +119,34 @@ class Api:
                 if answer.status_code >= httpx.codes.BAD_REQUEST:
                     answer.read()
                     raise _refusal(answer)
-                yield None
-                for line in answer.iter_lines():
-                    if line:
-                        yield _change(json.loads(line))
+                with self._is_watched(answer.extensions["network_stream"].get_extra_info("socket"), path):
+                    yield None
+                    for line in answer.iter_lines():
+                        if line:
+                            yield _change(json.loads(line))
         except (httpx.HTTPError, OSError, ValueError) as error:
             raise ApiError(0, "Unreachable", f"the watch of {path} is broken: {error}") from error
 
+    @contextmanager
+    def _is_watched(self, connection: socket.socket, path: str) -> Iterator[None]:
+        with self._lock:
+            self._watched[connection] = path
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._watched[connection]
+
+    def end_watches(self, path: str) -> None:
+        """Break the watches of a path that have begun, whose threads are told so."""
+        with self._lock:
+            for connection, watched in self._watched.items():
+                if watched == path:
+                    with suppress(OSError):  # the way of TLS would wait for the reader
+                        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
     def close(self) -> None:
-        """End all connections."""
+        """End all connections; no thread uses them any more, or it would read what is another connection by then."""
         self._client.close()
 
     def _headers(self) -> dict[str, str]:

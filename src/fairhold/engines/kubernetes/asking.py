@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import names
-from fairhold.engines.kubernetes.reports import Appeared
 from fairhold.engines.kubernetes.whose import consumer_of, terms_of
 from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
+from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
     from fairhold.engines.kubernetes.pods import Pod
-    from fairhold.engines.kubernetes.vacancies import Family
     from fairhold.engines.kubernetes.work import Work
     from fairhold.model.plan import Plan
+    from fairhold.ports.governor import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +170,7 @@ class Asking:
         uids = tuple(each.uid for each in pods)
         return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going)
 
-    def begin_gang(self, uids: tuple[str, ...]) -> None:
-        """A gang has a job: later pods of its name stand for themselves."""
-        for uid in uids:
-            work = self._new.get(uid) or self._refused.get(uid)
-            if work is not None:
-                self._begun.add(work.pod.gang)
+    def begin_gang(self, pod: Pod) -> None:
+        """A pod has a job: later ones of its gang stand for themselves."""
+        if pod.gang_size > 1:
+            self._begun.add(pod.gang)

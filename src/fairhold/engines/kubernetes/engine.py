@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.engines.kubernetes.api import Api
-    from fairhold.engines.kubernetes.governor import Report
     from fairhold.engines.kubernetes.leader import Fence
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.outbox import Order
+    from fairhold.ports.governor import Report
 
 WRITERS = 4
 """Requests that are on their way at once."""
@@ -95,15 +95,15 @@ class Kubernetes:
         if self._is_closing.is_set():
             return
         self._is_closing.set()
-        for watcher in self._watchers.values():
-            watcher.close()
+        are_over = [watcher.close() for watcher in self._watchers.values()]
         for _ in range(WRITERS):
             self._to_write.put(None)
         with self._alarm:
             self._alarm.notify()
         for thread in self._threads:
             thread.join()
-        self._api.close()
+        if all(are_over):
+            self._api.close()
 
     def _send(self) -> None:
         for write in self.governor.writes():

@@ -52,6 +52,9 @@ class Fleet:
         self._told: dict[str, Node] = {}
         self._machines: dict[str, _Machine] = {}
         self._changed: set[str] = set()
+        self._gone: dict[str, int] = {}
+        """Nodes whose objects are gone, and since when; `_given_up` are those that count as lost."""
+        self._given_up: set[str] = set()
         self._resources: frozenset[str] = frozenset()
 
     # What is seen
@@ -59,12 +62,24 @@ class Fleet:
     def see(self, node: NodeSeen) -> None:
         """A node is there, or has changed."""
         self.nodes[node.name] = node
+        self._gone.pop(node.name, None)
+        self._given_up.discard(node.name)
         self._changed.add(node.name)
 
-    def lose(self, name: str) -> None:
+    def lose(self, name: str, now: int) -> None:
         """The object of a node is gone."""
         self.nodes.pop(name, None)
+        self._gone.setdefault(name, now)
         self._changed.add(name)
+
+    def give_up(self, now: int, patience: int) -> Iterator[int]:
+        """Count nodes as lost whose objects have been gone for so long; instants at which others will have been."""
+        for name, since in self._gone.items():
+            if since + patience > now:
+                yield since + patience
+            elif name not in self._given_up:
+                self._given_up.add(name)
+                self._changed.add(name)
 
     def see_foreign(self, pod: Pod) -> None:
         """A pod that the plan does not govern: what it asks for is not to be had on its node while it is not over."""
@@ -170,7 +185,7 @@ class Fleet:
         """A node as it is now: a silent one is not closed anew, as it starts nothing, and may be no host yet."""
         node, before = self.nodes.get(name), self._machines.get(name, _UNSEEN)
         if node is None:
-            return _Machine(boot=before.boot)
+            return _Machine(boot=before.boot, is_lost=name in self._given_up)
         is_there = is_fresh and node.is_ready
         is_closed = node.is_closed and (is_there or before.is_closed)
         return _Machine(is_there, node.boot, is_closed, node.is_lost and not node.is_ready, self.labels(name))

@@ -11,25 +11,21 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
-from fairhold.engines.kubernetes.reports import AllSeen, NodesChanged, Replaced
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobCancelled, JobReleased, MachineGone, MachineReported
+from fairhold.ports.governor import AllSeen, NodesChanged, Replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.engines.kubernetes.asking import Namespace
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
-    from fairhold.engines.kubernetes.reports import Appeared
-    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
     from fairhold.model.plan import Plan
-    from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
-
-    Report = Event | Appeared | Replaced | NodesChanged | AllSeen
+    from fairhold.ports.governor import Family, Report, Seat
 
 
 class Governor:
@@ -44,6 +40,7 @@ class Governor:
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int]) -> None:
         self.fleet = Fleet()
         self.works = Works(now)
+        self.works.start_within = plan.kubernetes.start_within
         self.asking = Asking(plan, self.fleet, self.works.avoided)
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
@@ -69,7 +66,7 @@ class Governor:
 
     def lose_node(self, name: str) -> None:
         """The object of a node is gone: what ran there may run on."""
-        self.fleet.lose(name)
+        self.fleet.lose(name, self.now())
 
     def see_pod(self, pod: Pod) -> None:
         """A pod is there, or has changed."""
@@ -117,9 +114,14 @@ class Governor:
 
     # What the service answers and orders
 
+    def met_before(self, uids: Iterable[str]) -> None:
+        """These pods have had a job before this start."""
+        self.asking.known.update(uids)
+
     def use(self, plan: Plan) -> None:
         """Another plan, or other nodes, are in force: pods without a job are asked for again."""
         self.asking.use(plan)
+        self.works.start_within = plan.kubernetes.start_within
 
     def accepted(self, uid: str, seat: Seat, attempt: int = 0, host: str = "", *, is_last: bool = True) -> None:
         """A pod is the one of a task; attempt: on a host, where it runs or was let go, 0 = it waits.
@@ -132,6 +134,7 @@ class Governor:
             self.works.news.append(JobCancelled(seat[0]))
             return
         self.fleet.lose_foreign(uid)
+        self.asking.begin_gang(work.pod)
         work.fault = None
         if is_last:
             self.works.seat(work, seat)
@@ -139,6 +142,8 @@ class Governor:
             work.job, work.index = seat
         if attempt:
             self.works.grant(work, attempt, host)
+            if host not in self.fleet.nodes:
+                self.fleet.lose(host, self.now())
         self._look(work)
 
     def refused(self, uid: str, fault: Fault) -> None:
@@ -147,6 +152,19 @@ class Governor:
         if (work := self.works.of.get(uid)) is not None:
             work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self._look(work)
+
+    def waiting(self, job: str) -> list[str]:
+        """Uids of the pods of a job that wait; empty where none of them is known."""
+        pods = self.works.of_job.get(job, {}).values()
+        return [uid for uid in pods if not self.works.of[uid].attempt]
+
+    def is_held(self, attempt: int) -> bool:
+        """Whether a pod has this attempt and is not over."""
+        return self.works.is_held(attempt)
+
+    def wake_at(self, instant: int) -> None:
+        """There is something to do at an instant."""
+        self.works.wake_at(instant)
 
     def explain(self, uid: str, code: str, message: str) -> None:
         """Why a pod waits; its condition says so when the code is another."""
@@ -201,7 +219,10 @@ class Governor:
             self._is_first = False
             yield AllSeen(frozenset(self.works.of))
         yield from self.works.take_news()
+        for work in self.works.take_asking():
+            self.asking.add(work)
         self.asking.label_all()
+        self._count_lost()
         for said in self.fleet.events(is_fresh=self.stale_since is None):
             if isinstance(said, MachineGone):
                 self.works.lose_host(said.machine)
@@ -216,6 +237,14 @@ class Governor:
         for job in self.works.vacancies.given_up(self.now()):
             yield JobCancelled(job)
 
+    def _count_lost(self) -> None:
+        """Find the nodes whose objects have been gone for so long that nothing of them runs any more."""
+        patience = self.asking.plan.kubernetes.deleted_nodes_lost_after
+        if not patience or self.stale_since is not None:
+            return
+        for due in self.fleet.give_up(self.now(), patience):
+            self.wake_at(due)
+
     def _fill_vacancy(self, work: Work) -> Iterator[Report]:
         """Let a new pod take the place of one of its family that was stopped."""
         pod = work.pod
@@ -229,11 +258,11 @@ class Governor:
             yield JobReleased(work.job)
 
     def _report_of(self, name: str) -> MachineReported:
-        """What a node holds: all that was let go to it and whose end is not recorded."""
+        """What a node holds: all that was let go to it, or is about to be, and whose end is not recorded."""
         held = tuple(
             Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
             for work in self.works.of.values()
-            if work.attempt and work.host == name and not work.is_recorded and not work.pod.is_gated
+            if work.attempt and work.host == name and not work.is_recorded
         )
         return MachineReported(name, self.fleet.nodes[name].boot, 0, held, self.spool, self.fleet.labels(name))
 

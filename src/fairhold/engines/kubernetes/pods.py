@@ -29,6 +29,8 @@ _UNSTARTED = ("StartError", "ContainerCannotRun")
 _BY_NODE = ("Terminated", "Preempting")
 """Why a kubelet ended a pod that is not at fault."""
 _NONE = "no container started"
+_STARTING = ("", "ContainerCreating", "PodInitializing", "CrashLoopBackOff")
+"""Why a container waits that may start, or has run."""
 
 
 class Owner(NamedTuple):
@@ -56,6 +58,7 @@ class Pod:
     end      : how it ended, None = something of it may run, now or later
     trouble  : why kube-scheduler cannot bind it, empty = it is bound or not looked at
     waits    : why it waits, by its condition, empty = that says nothing
+    unstarted : why a container of it cannot start, as its kubelet says, while none runs; empty = it may
     manifest : of a bare pod that wants to be made anew after a reclaim: how, packed; else empty
     """
 
@@ -85,6 +88,7 @@ class Pod:
     end: Exit | None
     trouble: str
     waits: str = ""
+    unstarted: str = ""
     manifest: bytes = b""
 
     @property
@@ -202,6 +206,7 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         is_daemon=owner is not None and owner.kind in {"DaemonSet", "Node"},
         end=end_of(spec, status, is_deleting=is_deleting, is_noticed=names.NOTICE in annotations),
         trouble=_trouble(_conditions(status).get("PodScheduled", {})),
+        unstarted=_unstarted(status),
         waits=_waits(_conditions(status).get(names.GRANTED, {})),
         manifest=pack(document) if owner is None and annotations.get(names.RECREATE) == "true" else b"",
     )
@@ -309,6 +314,17 @@ def _trouble(scheduled: Mapping[str, Any]) -> str:
     if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
         return _line(scheduled.get("message") or "kube-scheduler found no node")
     return ""
+
+
+def _unstarted(status: Mapping[str, Any]) -> str:
+    """Why a container cannot start: an image that is not to be had, or something that it is to be given is missing."""
+    containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    states = [each.get("state") or {} for each in containers]
+    if any("running" in state for state in states):
+        return ""
+    waiting = (state["waiting"] or {} for state in states if "waiting" in state)
+    found = next((each for each in waiting if (each.get("reason") or "") not in _STARTING), {})
+    return _line(f"{found['reason']}: {found.get('message') or ''}") if found else ""
 
 
 def _line(text: str) -> str:

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Family = tuple[str, str]
-"""Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
-Seat = tuple[str, int]
-"""A job and the number of its task."""
+    from fairhold.ports.governor import Family, Seat
 
 
 @dataclass(slots=True)
@@ -54,6 +51,12 @@ class Vacancies:
         if not waiting:
             del self._of[family]
         return vacancy
+
+    def close(self, family: Family, seat: Seat) -> None:
+        """A task waits for no pod any more."""
+        left = deque(each for each in self._of.pop(family, ()) if each.seat != seat)
+        if left:
+            self._of[family] = left
 
     def drop(self, job: str) -> None:
         """A job waits for no pod any more."""

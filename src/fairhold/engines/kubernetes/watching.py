@@ -1,4 +1,4 @@
-"""Follows all objects of a kind: a list, then a watch from there, and a list again where the watch is too old."""
+"""Follows all objects of a kind: a list, then a watch from there, and a list again where the watch is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _GONE = 410
 _SOON, _LATER = 0.2, 5.0
-"""Seconds between two tries to reach the API server, doubled from the first to the last."""
+"""Seconds between two tries to reach the API server, doubled from the first to the last; the end waits so long, too."""
 
 
 class Follower(Protocol):
@@ -50,7 +50,7 @@ class Watcher:
     def __init__(self, api: Api, kind: str, path: str, follower: Follower, **query: str) -> None:
         self.kind, self.path = kind, path
         self._api, self._follower, self._query = api, follower, query
-        self._version = ""
+        self._version, self._pause = "", _SOON
         self._is_closing = threading.Event()
         self._lists_again = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"watch {kind}", daemon=True)
@@ -71,34 +71,38 @@ class Watcher:
         """Tell all there are once more, soon."""
         self._lists_again.set()
 
-    def close(self) -> None:
-        """Stop; the thread ends with its connection."""
+    def close(self) -> bool:
+        """Stop; whether the thread has ended: it may wait for an answer."""
         self._is_closing.set()
+        self._api.end_watches(self.path)
+        if self._thread.ident is not None:
+            self._thread.join(_LATER)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
-        pause = _SOON
         while not self._is_closing.is_set():
             try:
                 if not self._version or self._lists_again.is_set():
                     self._lists_again.clear()
                     self.list()
                 self._watch()
-                pause = _SOON
             except ApiError as error:
                 if self._is_closing.is_set():
                     return
-                if error.status == _GONE:
+                if error.status:  # the version is too old, or one that this server does not know
                     self._version = ""
+                if error.status == _GONE:
                     continue
                 self._follower.stale(self.kind, error)
-                self._is_closing.wait(pause)
-                pause = min(pause * 2, _LATER)
+                self._is_closing.wait(self._pause)
+                self._pause = min(self._pause * 2, _LATER)
 
     def _watch(self) -> None:
         for change in self._api.watch(self.path, self._version, **self._query):
             if self._is_closing.is_set() or self._lists_again.is_set():
                 return
             if change is None:
+                self._pause = _SOON
                 self._follower.fresh(self.kind)
                 continue
             self._version = change.document["metadata"]["resourceVersion"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import writes
-from fairhold.units import SECOND
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.pods import Pod
@@ -18,6 +18,8 @@ RETRY = 250_000
 """Microseconds, doubled with each failure of a request, before it is made again."""
 MOST_TRIES = 7
 RUNS = ("Granted", "it was let go")
+UNSTARTED = "not_started"
+"""Why a pod is stopped whose containers cannot start: its end counts as a failure."""
 
 
 class Work:
@@ -33,21 +35,33 @@ class Work:
     is_told  : its end was told to the service; end: that; is_recorded: the service has written it down
     is_busy  : a request about it is on its way; retry_at: instant before which none is made, after `tries` that failed
     is_replaced : another pod takes its place; is_moving: kube-scheduler cannot bind it where it was let go to
-    bound_by : instant by which kube-scheduler has to bind it, 0 = it had no trouble
+    bound_by : instant by which kube-scheduler has to bind it, 0 = it had no trouble; start_by: the same, by which its
+        containers have to start
     why      : reason and message of why it waits, as its condition is to say; empty = it is not known
     fault    : why it has no job
     """
 
     __slots__ = (
         *("attempt", "bound_by", "deadline", "end", "fault", "host", "index", "is_busy", "is_moving", "is_recorded"),
-        *("is_replaced", "is_running", "is_told", "is_unwanted", "job", "notice", "pod", "retry_at", "stopping"),
+        *(
+            "is_replaced",
+            "is_running",
+            "is_told",
+            "is_unwanted",
+            "job",
+            "notice",
+            "pod",
+            "retry_at",
+            "start_by",
+            "stopping",
+        ),
         *("tries", "why"),
     )
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
         self.job = self.host = self.notice = self.stopping = ""
-        self.attempt = self.bound_by = self.deadline = self.index = self.retry_at = self.tries = 0
+        self.attempt = self.bound_by = self.deadline = self.index = self.retry_at = self.start_by = self.tries = 0
         self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
         self.is_replaced = self.is_moving = False
         self.why = ("", "")
@@ -61,8 +75,8 @@ class Work:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether it is under notice or is stopped."""
-        return bool(self.notice or self.stopping)
+        """Whether it is to give way: it is under notice, or is stopped though it is not at fault."""
+        return bool(self.notice or (self.stopping and self.stopping != UNSTARTED))
 
     def stop_at(self) -> int:
         """Instant at which its containers are told to end, so that they are killed when the notice ends; 0 = never."""
@@ -84,7 +98,7 @@ class Work:
         if self.is_recorded or (self.is_unwanted and pod.end is not None):
             return self._to_end()
         if self.explains:
-            return writes.explain(pod, *(self.why if pod.is_gated else RUNS), is_granted=not pod.is_gated)
+            return writes.explain(pod, *self.said, is_granted=self.said == RUNS)
         if self.is_unwanted and not pod.is_deleting:
             return writes.delete(pod, pod.grace)
         is_lost_on = pod.is_deleting and (pod.is_gated or not pod.is_kept)
@@ -106,9 +120,18 @@ class Work:
         """Whether the pod's condition says something else than why it waits, or that it waits though it runs."""
         if self.is_told or self.is_unwanted or self.pod.is_deleting:
             return False
+        if self.said == RUNS:
+            return bool(self.pod.waits) and self.pod.is_running
+        return bool(self.said[0]) and self.pod.waits != self.said[0]
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """Reason and message of its condition."""
         if self.pod.is_gated and not self.attempt:
-            return bool(self.why[0]) and self.pod.waits != self.why[0]
-        return bool(self.pod.waits) and self.pod.is_running
+            return self.why
+        if not self.start_by or self.pod.is_gated:
+            return RUNS
+        return "CannotStart", f"it is stopped at {format_instant(self.start_by)}, if not before: {self.pod.unstarted}"
 
     def _to_end(self) -> Write | None:
         """What is to be written of a pod whose end is recorded, so that its object may go."""
@@ -134,7 +157,7 @@ class Work:
         at = self.stop_at()
         if not at or at > now:
             return None
-        is_coming_back = self.stopping in {"", "reclaim", "requeue"} or self.is_moving
+        is_coming_back = self.stopping in {"", "reclaim", "requeue", "host_lost"} or self.is_moving
         return writes.release(pod) if pod.is_of_job and is_coming_back else writes.delete(pod, self._grace(now))
 
     def _grace(self, now: int) -> int:

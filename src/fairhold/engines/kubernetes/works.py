@@ -7,23 +7,23 @@ import json
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.vacancies import Vacancies
+from fairhold.engines.kubernetes.work import UNSTARTED
 from fairhold.engines.kubernetes.writes import recreate
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
+from fairhold.ports.governor import AWAITED
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
+    from fairhold.ports.governor import Family, Seat
 
-AWAITED = "its controller makes its pod anew"
-"""Reason of the hold of a job whose pod was stopped, until another takes its place."""
 PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
 BINDING = 10 * SECOND
@@ -37,8 +37,8 @@ class Works:
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     avoided   : nodes on which kube-scheduler could not bind pods of a family
     news      : what the service is to be told
-    anew      : bare pods to make anew
-    now       : the service's clock
+    anew      : bare pods to make anew; asking: pods that are to get another job
+    now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
     """
 
     def __init__(self, now: Callable[[], int]) -> None:
@@ -52,12 +52,19 @@ class Works:
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
+        self.start_within = 0
         self.anew: list[bytes] = []
+        self.asking: list[Work] = []
 
     def take_news(self) -> list[Event]:
         """What the service is to be told; it counts as told."""
         news, self.news = self.news, []
         return news
+
+    def take_asking(self) -> list[Work]:
+        """Pods that are to get another job."""
+        asking, self.asking = self.asking, []
+        return asking
 
     # What becomes of a pod
 
@@ -67,6 +74,7 @@ class Works:
         self.touched[pod.uid] = None
         if work.is_told or not work.attempt:
             return
+        self._watch_start(work)
         if pod.trouble and not pod.node and not work.is_leaving and not pod.is_gated:
             self._watch_trouble(work)
         if pod.end is not None:
@@ -89,6 +97,17 @@ class Works:
             self.avoided[work.pod.family] = avoided | {work.host}
             self.news.append(JobCancelled(work.job))
 
+    def _watch_start(self, work: Work) -> None:
+        """The containers of a pod cannot start: after a while it is stopped, so that others get what it holds."""
+        now = self.now()
+        if not self.start_within or not work.pod.unstarted or work.stopping:
+            work.start_by = 0
+        elif not work.start_by:
+            work.start_by = now + self.start_within
+            heapq.heappush(self._timers, (work.start_by, work.pod.uid))
+        elif work.start_by <= now:
+            work.stopping, work.why = UNSTARTED, (UNSTARTED, work.pod.unstarted)
+
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
         work = self.of.pop(uid, None)
@@ -102,10 +121,7 @@ class Works:
         self._ended.pop(work.attempt, None)
         if work.is_replaced and work.pod.manifest:
             self.anew.append(work.pod.manifest)
-        if self.pod_of(work.seat) == uid:
-            del self.of_job[work.job][work.index]
-            if not self.of_job[work.job]:
-                del self.of_job[work.job]
+        self._unseat(work)
         return work
 
     def pod_of(self, seat: Seat) -> str:
@@ -137,13 +153,19 @@ class Works:
     def lose_host(self, name: str) -> None:
         """Nothing of a node runs any more, as an operator says."""
         for work in self.of.values():
-            if work.host == name and work.attempt and not work.is_told and not work.pod.is_gated:
+            if work.host != name or not work.attempt or work.is_told:
+                continue
+            if work.pod.is_gated:
+                self._stop(work, "host_lost")
+            else:
                 self._end(work, Exit("host_lost", detail="its node is out of service"))
 
     def _end(self, work: Work, end: Exit) -> None:
         """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
         pod = work.pod
         end = end._replace(reason=_reason(work, end.reason))
+        if end.reason == UNSTARTED and work.stopping:
+            end = end._replace(detail=work.why[1])
         waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
         work.is_replaced = (waits or work.is_moving) and pod.family is not None
         if waits and pod.family is not None:
@@ -153,7 +175,26 @@ class Works:
         elif waits or end.reason == "cancel":
             self.news.append(JobCancelled(work.job))
             self.vacancies.drop(work.job)
+        elif not work.is_moving:
+            self._leave(work)
         self._tell_end(work, end)
+
+    def _leave(self, work: Work) -> None:
+        """A task is over by itself: the pod that was to take the place of its own, as its Job wants it, asks anew."""
+        if work.pod.family is not None:
+            self.vacancies.close(work.pod.family, work.seat)
+        other = self.of.get(self.pod_of(work.seat))
+        if other is not None and other is not work:
+            self._unseat(other)
+            other.job, other.index = "", 0
+            self.asking.append(other)
+
+    def _unseat(self, work: Work) -> None:
+        """A pod is not the one of its task any more."""
+        if self.pod_of(work.seat) == work.pod.uid:
+            del self.of_job[work.job][work.index]
+            if not self.of_job[work.job]:
+                del self.of_job[work.job]
 
     def _tell_end(self, work: Work, end: Exit) -> None:
         work.is_told, work.end = True, end
@@ -201,7 +242,7 @@ class Works:
         work.stopping, work.notice, work.deadline = "", "", 0
         del self._of_attempt[attempt]
         end = Exit(reason, detail="it was stopped before it was let go")
-        self.news.append(TaskEnded(attempt, Outcome.STOPPED, end))
+        self.news.append(TaskEnded(attempt, OUTCOMES.get(reason, Outcome.STOPPED), end))
 
     def _forget(self, attempt: int) -> None:
         """The end of an attempt is recorded: its pod may go."""

@@ -86,6 +86,10 @@ class Intake(Protocol):
         """Hand something that the engine tells to the core."""
         ...
 
+    def end(self, core: Core) -> None:
+        """All of a round is taken in, and nothing of it is written yet."""
+        ...
+
 
 class Feeding:
     """Takes in events alone."""
@@ -96,6 +100,9 @@ class Feeding:
     def take(self, core: Core, report: Event) -> None:
         """Hand an event to the core."""
         core.feed(report)
+
+    def end(self, core: Core) -> None:
+        """Nothing is to be told."""
 
 
 class Desk:
@@ -236,6 +243,7 @@ class Desk:
             self.intake.take(core, report)
         if core.due is not None and core.due <= core.now():
             core.pass_time()
+        self.intake.end(core)
         decided = time.perf_counter_ns()
         has_grown = self._commit()
         committed = time.perf_counter_ns()

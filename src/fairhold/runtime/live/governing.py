@@ -6,19 +6,17 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from fairhold.engines.kubernetes.reports import AllSeen, Appeared, NodesChanged, Replaced
-from fairhold.engines.kubernetes.works import AWAITED
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.events import JobCancelled, JobChanged, TaskAdopted
+from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from fairhold.engines.kubernetes.governor import Governor, Report
-    from fairhold.engines.kubernetes.vacancies import Seat
     from fairhold.orchestrator.tasks import JobRecord
+    from fairhold.ports.governor import Governor, Report, Seat
     from fairhold.runtime.live.core import Core
 
 _LOG = logging.getLogger("fairhold")
@@ -37,51 +35,58 @@ class Governing:
         self.governor = governor
         self._seat_of = _seats(core)
         """Uid of a pod → its task, of jobs from before this start that were not met again."""
-        governor.asking.known.update(self._seat_of)
+        governor.met_before(self._seat_of)
+        self._plan = core.plan
         self._unexplained: list[str] = []
         self._explain_at, self._is_to_explain = 0, False
 
     def begin(self, core: Core) -> None:
         """A round begins: tell the governor what clients have changed."""
-        if core.plan is not self.governor.asking.plan:
-            self.governor.use(core.plan)
-        for job in core.over:
-            self.governor.is_over(job)
+        if core.plan is not self._plan:
+            self._use(core)
         if core.now() >= self._explain_at:
             self._explain(core)
 
+    def end(self, core: Core) -> None:
+        """All of a round is taken in: tell the governor which jobs are over."""
+        for job in core.over:
+            self.governor.is_over(job)
+
+    def _use(self, core: Core) -> None:
+        self._plan = core.plan
+        self.governor.use(core.plan)
+
     def _explain(self, core: Core) -> None:
         """Say at some pods why they wait, those that have waited for some time, in turn and not for long."""
-        works = self.governor.works
         self._explain_at, self._is_to_explain = core.now() + EXPLAINED_EVERY, False
         if not self._unexplained:
             self._unexplained = list(core.cluster.jobs)
         end = time.perf_counter() + LONGEST
         while self._unexplained and time.perf_counter() < end:
             job = core.cluster.jobs.get(self._unexplained.pop())
-            if job is None or not job.waiting or job.name not in works.of_job:
+            waiting = self.governor.waiting(job.name) if job is not None and job.waiting else []
+            if job is None or not waiting:
                 continue
             self._is_to_explain = True
             if (reason := reason_of(core, job)) is None:
                 continue
-            for uid in works.of_job[job.name].values():
-                if not works.of[uid].attempt:
-                    self.governor.explain(uid, reason.code, reason.text)
+            for uid in waiting:
+                self.governor.explain(uid, reason.code, reason.text)
         if self._is_to_explain or self._unexplained:
-            works.wake_at(self._explain_at)
+            self.governor.wake_at(self._explain_at)
 
     def _explain_later(self, core: Core) -> None:
         """Another pod waits, whose reason is told if it does for long."""
         if not self._is_to_explain:
             self._is_to_explain = True
             self._explain_at = core.now() + EXPLAINED_EVERY
-            self.governor.works.wake_at(self._explain_at)
+            self.governor.wake_at(self._explain_at)
 
     def take(self, core: Core, report: Report) -> None:
         """Hand a report to the core."""
         if isinstance(report, NodesChanged):
             if in_force.change_nodes(core, report.nodes):
-                self.governor.use(core.plan)
+                self._use(core)
         elif isinstance(report, Appeared):
             self._ask(core, report)
         elif isinstance(report, Replaced):
@@ -124,7 +129,6 @@ class Governing:
             for each in asked.work:
                 self.governor.unwanted(each)
         elif len(asked.work) > 1:
-            self.governor.asking.begin_gang(asked.work)
             for number, each in enumerate(asked.work):
                 self.governor.accepted(each, (job, number))
             self._explain_later(core)
@@ -146,7 +150,7 @@ class Governing:
                 self.governor.refused(uid, error.faults[0])
                 return
             attempts = list(job.attempts)
-        is_anothers = not asked.attempt and bool(attempts) and self.governor.works.is_held(attempts[0])
+        is_anothers = not asked.attempt and bool(attempts) and self.governor.is_held(attempts[0])
         if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
             host = core.cluster.attempts[attempts[0]].places[0][0]
             self.governor.accepted(uid, seat, attempts[0], host, is_last=is_last)

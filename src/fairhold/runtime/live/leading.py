@@ -63,6 +63,10 @@ class Led:
         """Hand something that the engine tells to the core."""
         self._intake.take(core, report)
 
+    def end(self, core: Core) -> None:
+        """All of a round is taken in."""
+        self._intake.end(core)
+
 
 def open_leader(access: Access, settings: ClusterSettings, on_lost: Callable[[], None]) -> Leader | None:
     """One who may lead, None where there is no other."""

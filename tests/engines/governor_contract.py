@@ -1,0 +1,361 @@
+"""What every engine that governs a cluster has to do (`ports.governor`), tried with work that people submit there."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from fairhold.errors import Fault
+from fairhold.orchestrator.events import (
+    JobCancelled,
+    JobHeld,
+    JobReleased,
+    MachineReported,
+    MachineSilent,
+    Outcome,
+    TaskEnded,
+    TaskRunning,
+)
+from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
+from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.model.plan import Plan
+    from fairhold.ports.governor import Cluster, Report, Seat
+
+PATIENT = 60.0
+"""Seconds after which a test gives up; a busy machine may take long."""
+LATER = 4_000_000_000_000_000
+"""An instant that does not come."""
+
+
+class Place(Protocol):
+    """A cluster of two nodes, and the people who use it; uids name what they have submitted."""
+
+    plan: Plan
+    nodes: list[str]
+
+    def open(self) -> Cluster:
+        """An engine that governs it, not started yet."""
+        ...
+
+    def submit(self, name: str) -> str:
+        """Submit work that runs until it is ended or stopped; its uid."""
+        ...
+
+    def submit_to_controller(self, name: str) -> None:
+        """Submit work that its controller makes anew when it is taken back."""
+        ...
+
+    def end(self, uid: str, code: int) -> None:
+        """Work that runs ends with an exit status."""
+        ...
+
+    def delete(self, uid: str) -> None:
+        """Its user deletes work."""
+        ...
+
+    def runs(self, uid: str) -> bool: ...
+
+    def is_there(self, uid: str) -> bool:
+        """Whether there is an object of it."""
+        ...
+
+    def notice(self, uid: str) -> str:
+        """What work is told of its notice, empty = nothing."""
+        ...
+
+    def cut(self) -> None:
+        """The cluster is not heard any more."""
+        ...
+
+    def mend(self) -> None:
+        """It is heard again."""
+        ...
+
+
+class Bench:
+    """Plays the service: answers all that appears, and orders what a test wants.
+
+    told     : all that the engine has said
+    seats    : uid → its task
+    attempts : number → (uid, host) of those that are not over
+    refusal  : of all that appears, None = it is accepted
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.told: list[Report] = []
+        self.seats: dict[str, Seat] = {}
+        self.attempts: dict[int, tuple[str, str]] = {}
+        self.refusal: Fault | None = None
+        self._number = 0
+        self.engine = self._open()
+
+    def _open(self) -> Cluster:
+        engine = self.place.open()
+        engine.governor.met_before(self.seats)
+        engine.start()
+        return engine
+
+    def reopen(self, *, after: Callable[[], None] = lambda: None) -> None:
+        """The service ends and comes back; after: what happens meanwhile."""
+        self.engine.close()
+        after()
+        self.told.clear()
+        self.engine = self._open()
+        self.until(lambda: self.all_of(AllSeen))
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def look(self) -> None:
+        """Take in what is told, and answer it."""
+        for report in self.engine.events():
+            self.told.append(report)
+            self._answer(report)
+        self.engine.execute([])
+
+    def until(self, what: Callable[[], object]) -> None:
+        end = time.monotonic() + PATIENT
+        while not what():
+            assert time.monotonic() < end, f"it did not come to be: {self.told}"
+            self.look()
+            time.sleep(0.01)
+
+    def _answer(self, report: Report) -> None:
+        governor = self.engine.governor
+        if isinstance(report, NodesChanged):
+            governor.use(self.place.plan)
+        elif isinstance(report, Appeared):
+            (uid,) = report.work
+            held = [(number, host) for number, (whose, host) in self.attempts.items() if whose == uid]
+            if self.refusal is not None:
+                governor.refused(uid, self.refusal)
+            else:
+                governor.accepted(uid, self.seats.setdefault(uid, (f"job-{uid}", 0)), *(held[0] if held else ()))
+        elif isinstance(report, Replaced):
+            self.seats[report.uid] = (report.job, report.index)
+        elif isinstance(report, TaskEnded):
+            assert report.attempt in self.attempts, f"an end is told once: {report}"
+            del self.attempts[report.attempt]
+        elif isinstance(report, MachineReported):  # what never arrived is ordered again
+            held_there = {each.attempt for each in report.held}
+            mine = [number for number, (_, host) in self.attempts.items() if host == report.machine]
+            self.engine.execute([self.order(number) for number in mine if number not in held_there])
+
+    def all_of(self, kind: type[Report]) -> list[Report]:
+        return [report for report in self.told if isinstance(report, kind)]
+
+    def submit(self, name: str) -> str:
+        """Submit work; its uid, once it was told."""
+        uid = self.place.submit(name)
+        self.until(lambda: uid in self.seats)
+        return uid
+
+    def start(self, uid: str, at: int = 0) -> int:
+        """Let work go; its attempt."""
+        attempt = self.decide(uid, at)
+        self.engine.execute([self.order(attempt)])
+        return attempt
+
+    def decide(self, uid: str, at: int = 0) -> int:
+        """Write down that work is let go; its attempt, which is not ordered yet."""
+        self._number += 1
+        self.attempts[self._number] = (uid, self.place.nodes[at])
+        return self._number
+
+    def order(self, number: int) -> Start:
+        uid, host = self.attempts[number]
+        return Start(number, *self.seats[uid], 1, "", host)
+
+    def run(self, name: str) -> tuple[str, int]:
+        """Work that runs: its uid and attempt."""
+        uid = self.submit(name)
+        attempt = self.start(uid)
+        self.until(lambda: TaskRunning(attempt) in self.told)
+        return uid, attempt
+
+    def end_of(self, attempt: int) -> TaskEnded:
+        """How an attempt ended, once it is told."""
+        self.until(lambda: attempt not in self.attempts)
+        (found,) = [each for each in self.told if isinstance(each, TaskEnded) and each.attempt == attempt]
+        return found
+
+
+class GovernorContract:
+    """The suite; a class of its own for each implementation makes `bench`."""
+
+    def test_a_start_tells_the_nodes_then_all_work_that_is_there_before_any_machine(self, bench: Bench) -> None:
+        uid = bench.submit("early")
+        bench.reopen()
+        bench.until(lambda: len(bench.all_of(MachineReported)) >= 2)
+        kinds = [type(each) for each in bench.told]
+        assert kinds.index(NodesChanged) < kinds.index(AllSeen) < kinds.index(MachineReported)
+        (seen,) = bench.all_of(AllSeen)
+        assert isinstance(seen, AllSeen)
+        assert uid in seen.uids
+        reported = {each.machine for each in bench.all_of(MachineReported) if isinstance(each, MachineReported)}
+        assert reported >= set(bench.place.nodes)
+
+    def test_work_is_told_once_and_waits_until_it_is_let_go(self, bench: Bench) -> None:
+        uid, other = bench.submit("a"), bench.submit("b")
+        appeared = [each for each in bench.told if isinstance(each, Appeared)]
+        assert [each.work for each in appeared] == [(uid,), (other,)]
+        assert appeared[0].terms.consumer == appeared[0].spec.consumer == "/risk"
+        assert (appeared[0].host, appeared[0].attempt, appeared[0].is_going) == ("", 0, False)
+        assert bench.engine.governor.waiting(bench.seats[uid][0]) == [uid]
+        attempt = bench.start(uid, at=1)
+        bench.until(lambda: TaskRunning(attempt) in bench.told)
+        assert bench.engine.governor.is_held(attempt)
+        assert bench.engine.governor.waiting(bench.seats[uid][0]) == []
+        assert bench.place.runs(uid)
+        assert not bench.place.runs(other)
+
+    def test_refused_work_is_asked_for_again_when_the_plan_is_another(self, bench: Bench) -> None:
+        bench.refusal = Fault("never-fits", "it does not fit", "")
+        uid = bench.place.submit("a")
+        bench.until(lambda: bench.all_of(Appeared))
+        bench.look()
+        assert len(bench.all_of(Appeared)) == 1
+        bench.refusal = None
+        bench.engine.governor.use(bench.place.plan)
+        bench.until(lambda: uid in bench.seats)
+
+    def test_a_notice_is_seen_by_the_work_and_withdrawn(self, bench: Bench) -> None:
+        uid, attempt = bench.run("a")
+        bench.engine.execute([Notify(attempt, LATER, "quota", "/trading")])
+        bench.until(lambda: "/trading" in bench.place.notice(uid))
+        assert "quota" in bench.place.notice(uid)
+        bench.engine.execute([Withdraw(attempt)])
+        bench.until(lambda: not bench.place.notice(uid))
+        assert bench.place.runs(uid)
+
+    def test_stopped_work_is_over_when_it_has_ended_and_goes_when_that_is_recorded(self, bench: Bench) -> None:
+        uid, attempt = bench.run("a")
+        bench.engine.execute([Stop(attempt, "cancel")])
+        end = bench.end_of(attempt)
+        assert (end.outcome, end.exit and end.exit.reason) == (Outcome.STOPPED, "cancel")
+        assert not bench.place.runs(uid)
+        assert bench.place.is_there(uid)
+        bench.engine.execute([Forget(attempt, bench.place.nodes[0])])
+        bench.until(lambda: not bench.place.is_there(uid))
+        assert not bench.engine.governor.is_held(attempt)
+
+    def test_what_is_stopped_before_it_was_let_go_never_runs(self, bench: Bench) -> None:
+        uid = bench.submit("a")
+        attempt = bench.decide(uid)
+        bench.engine.execute([bench.order(attempt), Stop(attempt, "requeue")])
+        assert bench.end_of(attempt).outcome is Outcome.STOPPED
+        assert not bench.place.runs(uid)
+        assert bench.engine.governor.waiting(bench.seats[uid][0]) == [uid]
+
+    def test_an_end_of_its_own_is_told_with_its_exit_status(self, bench: Bench) -> None:
+        good, first = bench.run("good")
+        bad, second = bench.run("bad")
+        bench.place.end(good, 0)
+        bench.place.end(bad, 3)
+        assert bench.end_of(first).outcome is Outcome.FINISHED
+        end = bench.end_of(second)
+        assert (end.outcome, end.exit and end.exit.code) == (Outcome.FAILED, 3)
+
+    def test_work_that_vanishes_ends_its_job_waiting_or_running(self, bench: Bench) -> None:
+        waiting = bench.submit("waits")
+        running, attempt = bench.run("runs")
+        for uid in (waiting, running):
+            bench.place.delete(uid)
+        for uid in (waiting, running):
+            bench.until(lambda: JobCancelled(bench.seats[uid][0]) in bench.told)  # noqa: B023 - called at once
+        assert bench.end_of(attempt).outcome is Outcome.STOPPED
+        late = bench.start(waiting)
+        assert bench.end_of(late).outcome is Outcome.STOPPED
+
+    def test_a_start_finds_what_waits_and_what_runs_and_holds_it(self, bench: Bench) -> None:
+        waits = bench.submit("waits")
+        runs, attempt = bench.run("runs")
+        bench.reopen()
+        appeared = {each.work[0]: each for each in bench.told if isinstance(each, Appeared)}
+        assert (appeared[waits].host, appeared[waits].attempt) == ("", 0)
+        assert (appeared[runs].host, appeared[runs].attempt) == (bench.place.nodes[0], attempt)
+        held = [
+            each
+            for report in bench.told
+            if isinstance(report, MachineReported) and report.machine == bench.place.nodes[0]
+            for each in report.held
+        ]
+        assert [(each.attempt, each.is_alive, each.exit) for each in held] == [(attempt, True, None)]
+        bench.engine.execute([Stop(attempt, "cancel")])
+        assert bench.end_of(attempt).outcome is Outcome.STOPPED
+
+    def test_an_end_while_nobody_governs_is_told_by_the_next(self, bench: Bench) -> None:
+        uid, attempt = bench.run("a")
+        bench.reopen(after=lambda: bench.place.end(uid, 7))
+        end = bench.end_of(attempt)
+        assert end.exit is not None
+        assert end.exit.code == 7
+
+    def test_what_was_ordered_before_a_crash_and_not_done_is_done_by_the_next(self, bench: Bench) -> None:
+        uid = bench.submit("a")
+        attempt = bench.decide(uid, at=1)
+        bench.reopen()
+        bench.until(lambda: TaskRunning(attempt) in bench.told)
+
+    def test_nothing_is_let_go_while_the_cluster_is_not_heard(self, bench: Bench) -> None:
+        waits = bench.submit("waits")
+        runs, attempt = bench.run("runs")
+        bench.place.cut()
+        silent = {MachineSilent(name) for name in bench.place.nodes}
+        bench.until(lambda: silent <= {each for each in bench.told if isinstance(each, MachineSilent)})
+        late = bench.start(waits, at=1)
+        bench.told.clear()
+        for _ in range(20):
+            bench.look()
+        assert not [each for each in bench.told if isinstance(each, TaskRunning | MachineReported)]
+        bench.place.mend()
+        bench.until(lambda: TaskRunning(late) in bench.told)
+        reports = [each for each in bench.told if isinstance(each, MachineReported)]
+        assert attempt in {held.attempt for each in reports for held in each.held}
+        assert bench.place.runs(runs)
+
+    def test_work_that_is_taken_back_is_held_until_its_controller_has_made_it_anew(self, bench: Bench) -> None:
+        bench.place.submit_to_controller("job")
+        bench.until(lambda: bench.seats)
+        (uid,) = bench.seats
+        attempt = bench.start(uid)
+        bench.until(lambda: TaskRunning(attempt) in bench.told)
+        bench.engine.execute([Stop(attempt, "reclaim")])
+        end = bench.end_of(attempt)
+        assert (end.outcome, end.exit and end.exit.reason) == (Outcome.STOPPED, "reclaim")
+        bench.until(lambda: len(bench.seats) == 2)
+        assert len(bench.all_of(Appeared)) == 1  # it is the same task
+        (new,) = bench.seats.keys() - {uid}
+        assert bench.seats[new] == bench.seats[uid]
+        job = bench.seats[uid][0]
+        assert (JobHeld(job, AWAITED) in bench.told) == (JobReleased(job) in bench.told)
+        again = bench.start(new)
+        bench.until(lambda: TaskRunning(again) in bench.told)
+
+    def test_a_task_that_waited_for_its_controller_at_a_crash_gets_the_new_work(self, bench: Bench) -> None:
+        bench.place.submit_to_controller("job")
+        bench.until(lambda: bench.seats)
+        (uid,) = bench.seats
+        (asked,) = [each for each in bench.told if isinstance(each, Appeared)]
+        owner, _, index = asked.spec.labels["owner"].partition("/")
+        seat = bench.seats[uid]
+        bench.engine.close()
+        bench.told.clear()
+        bench.seats.clear()  # the service knows the task, and no work of it
+        bench.engine = bench.place.open()
+        bench.engine.governor.vacant(seat, (owner, index), b"")
+        bench.engine.start()
+        bench.until(lambda: uid in bench.seats)
+        assert bench.seats[uid] == seat
+        assert bench.all_of(Replaced)
+
+    def test_closing_twice_leaves_work_as_it_is(self, bench: Bench) -> None:
+        uid, _ = bench.run("a")
+        bench.engine.close()
+        bench.engine.close()
+        assert bench.place.runs(uid)

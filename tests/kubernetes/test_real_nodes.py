@@ -1,0 +1,226 @@
+"""Governed pods on real kubelets: what containers say of their ends, and what is known where a node says nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.engines.kubernetes import names
+from tests.kubernetes.estate import Estate, state_of
+from tests.kubernetes.real_nodes import IMAGE, SLOTS, containers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fairhold.client.answers import Job
+    from tests.kubernetes.control_plane import ControlPlane
+    from tests.kubernetes.real_nodes import RealNode
+
+PLAN = """
+fairhold: 1
+cluster: real
+resource_groups: {{machines: {{nodes: {{pool: real}}, slot: {{pods: 1}}}}}}
+kubernetes:
+  start_within: 8s
+  pods: [{{namespace: "{pool}-risk", consumer: /risk}}, {{namespace: "{pool}-trading", consumer: /trading}}]
+consumers: {{risk: {{reclaim_grace: {grace}}}, trading: {{reclaim_grace: {grace}}}}}
+policies:
+  - {{policy: hybrid, resource_groups: [machines], consumers: {{/risk: {{owned: 4}}, /trading: {{owned: 4}}}}}}
+"""
+SLEEPS = "while :; do sleep 0.1; done"
+OBEYS = f"trap 'exit 7' USR1; trap 'exit 75' TERM; {SLEEPS}"
+NOTICE = "/notes/notice"
+DOWNWARD = {
+    "name": "notes",
+    "downwardAPI": {
+        "items": [{"path": "notice", "fieldRef": {"fieldPath": f"metadata.annotations['{names.NOTICE}']"}}]
+    },
+}
+
+
+class RealEstate(Estate):
+    """A service that governs nodes with containers, which are there already."""
+
+    def __init__(self, cluster: ControlPlane, nodes: list[RealNode], place: Path, grace: str) -> None:
+        self.real = {node.name: node for node in nodes}
+        super().__init__(cluster, place, nodes=0, grace=grace, plan=PLAN)
+
+    def script(self, name: str, script: str, *, trading: bool = False, grace: int = 2, image: str = IMAGE) -> str:
+        """Submit a bare pod that runs a script; a word in its command tells its process from others."""
+        mark = f"{self.pool}-{name}"
+        pod = {"metadata": {"name": name}, "spec": pod_spec(f": {mark}; {script}", grace, image)}
+        self.post(f"/api/v1/namespaces/{self.trading if trading else self.risk}/pods", pod)
+        return mark
+
+    def running(self, mark: str) -> int:
+        """The process of a pod's container, once there is one."""
+        (pid,) = self.until(lambda: containers(mark))
+        return int(pid)
+
+    def node_of(self, name: str) -> RealNode:
+        path = f"/api/v1/namespaces/{self.risk}/pods/{name}"
+        return self.real[self.api.request("GET", path)["spec"]["nodeName"]]
+
+    def fill(self, grace: int = 2, script: str = SLEEPS) -> None:
+        """Let one consumer take all there is."""
+        for number in range(2 * SLOTS):
+            self.script(f"p{number}", script, grace=grace)
+        self.until_states(self.risk, running=2 * SLOTS)
+
+    def named(self, name: str) -> Job:
+        """A job by the name of its pod, once it is over."""
+        found: list[Job] = self.until(
+            lambda: [job for job in self.house.client.jobs(finished=True) if job.title == name and job.ended], 60
+        )
+        return found[0]
+
+    def attempt(self, name: str) -> dict[str, Any]:
+        """The last attempt of a job that is over."""
+        return self.house.attempts(self.named(name))[-1]
+
+    def is_silent(self, node: RealNode) -> bool:
+        return any(host.name == node.name and host.state == "silent" for host in self.house.client.hosts())
+
+
+def pod_spec(script: str, grace: int, image: str = IMAGE) -> dict[str, Any]:
+    container = {
+        "name": "main",
+        "image": image,
+        "imagePullPolicy": "Never",
+        "command": ["/bin/sh", "-c", script],
+        "volumeMounts": [{"name": "notes", "mountPath": "/notes"}],
+    }
+    return {
+        "hostNetwork": True,
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": grace,
+        "schedulingGates": [{"name": names.GATE}],
+        "containers": [container],
+        "volumes": [DOWNWARD],
+    }
+
+
+@pytest.fixture(params=["5s"])
+def estate(
+    real_nodes: tuple[ControlPlane, list[RealNode]], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[RealEstate]:
+    with ExitStack() as stack:
+        made = RealEstate(*real_nodes, tmp_path, request.param)
+        stack.callback(made.close)
+        yield made.serve()  # type: ignore[misc]
+
+
+def test_a_container_that_saves_its_work_at_term_yields_and_one_that_is_deaf_is_killed(estate: RealEstate) -> None:
+    estate.fill(script=OBEYS)
+    estate.script("owner", SLEEPS, trading=True)
+    estate.until_states(estate.trading, running=1)
+    gone = {f"p{number}" for number in range(2 * SLOTS)} - {pod["metadata"]["name"] for pod in estate.pods(estate.risk)}
+    (name,) = gone
+    attempt = estate.attempt(name)
+    assert (attempt["reason"], attempt["code"]) == ("yielded", 75)
+
+
+def test_a_container_that_does_not_hear_term_is_killed_when_its_grace_is_over(estate: RealEstate) -> None:
+    estate.fill(script=f"trap '' TERM; {SLEEPS}")
+    estate.script("owner", SLEEPS, trading=True)
+    estate.until_states(estate.trading, running=1)
+    (name,) = {f"p{n}" for n in range(2 * SLOTS)} - {pod["metadata"]["name"] for pod in estate.pods(estate.risk)}
+    attempt = estate.attempt(name)
+    assert (attempt["reason"], attempt["code"], attempt["signal"]) == ("reclaim", 137, 9)
+
+
+def test_a_pod_whose_image_is_not_there_says_so_and_gives_back_what_it_holds(estate: RealEstate) -> None:
+    estate.script("bad", SLEEPS, image="fairhold.test/none:1")
+
+    def condition() -> dict[str, Any]:
+        conditions = estate.pods(estate.risk)[0]["status"].get("conditions", ())
+        return next((each for each in conditions if each["type"] == names.GRANTED), {})
+
+    told = estate.until(lambda: condition().get("reason") == "CannotStart" and condition())
+    assert told["status"] == "False"
+    assert "ErrImageNeverPull" in told["message"]
+    attempt = estate.attempt("bad")
+    assert (attempt["state"], attempt["reason"]) == ("failed", "not_started")
+    assert "ErrImageNeverPull" in attempt["detail"]
+    estate.until(lambda: not estate.pods(estate.risk))
+
+
+@pytest.mark.parametrize("estate", ["600s"], indirect=True)
+def test_a_process_in_a_container_reads_its_notice_from_a_file_and_goes(estate: RealEstate) -> None:
+    estate.fill(script=f"until grep -q deadline {NOTICE}; do sleep 0.1; done; exit 75")
+    estate.script("owner", SLEEPS, trading=True)
+    estate.until_states(estate.trading, patience=90, running=1)
+    (pod,) = [pod for pod in estate.pods(estate.risk) if state_of(pod) == "failed"]
+    attempt = estate.attempt(pod["metadata"]["name"])
+    assert (attempt["reason"], attempt["code"]) == ("yielded", 75)
+    assert json.loads(pod["metadata"]["annotations"][names.NOTICE])["taker"] == "/trading"
+
+
+def test_what_runs_on_a_node_whose_kubelet_is_gone_stays_booked_and_its_end_is_known_when_it_is_back(
+    estate: RealEstate,
+) -> None:
+    mark = estate.script("a", OBEYS)
+    pid = estate.running(mark)
+    estate.until_states(estate.risk, running=1)
+    node = estate.node_of("a")
+    node.kubelet.kill()
+    try:
+        estate.until(lambda: estate.is_silent(node), 60)
+        for number in range(2 * SLOTS):
+            estate.script(f"t{number}", SLEEPS, trading=True)
+        estate.until_states(estate.trading, running=SLOTS, gated=SLOTS)
+        assert containers(mark) == [pid]
+        (job,) = [job for job in estate.house.client.jobs() if job.title == "a"]
+        assert job.state == "running"
+        os.kill(pid, signal.SIGUSR1)  # it ends, and nobody is there to say so
+        estate.until(lambda: not containers(mark))
+        assert state_of(estate.pods(estate.risk)[0]) != "failed"
+    finally:
+        node.start_kubelet()
+    assert (estate.attempt("a")["reason"], estate.attempt("a")["code"]) == ("failed", 7)
+    estate.until_states(estate.trading, patience=60, running=2 * SLOTS)
+
+
+def test_a_pod_that_is_deleted_by_force_is_there_until_its_end_is_known(estate: RealEstate) -> None:
+    mark = estate.script("a", f"trap '' TERM; {SLEEPS}")
+    pid = estate.running(mark)
+    estate.until_states(estate.risk, running=1)
+    node = estate.node_of("a")
+    node.kubelet.kill()
+    try:
+        estate.cluster.kubectl("delete", "pod", "a", "--namespace", estate.risk, "--force", "--wait=false")
+        estate.until(lambda: estate.is_silent(node), 60)
+        assert containers(mark) == [pid]
+        assert estate.states(estate.risk)["ending"] == 1
+        assert [job.title for job in estate.house.client.jobs()] == ["a"]
+    finally:
+        node.start_kubelet()
+    attempt = estate.attempt("a")
+    assert (attempt["reason"], attempt["code"]) == ("cancel", 137)
+    assert not containers(mark)
+    estate.until(lambda: not estate.pods(estate.risk))
+
+
+def test_a_node_whose_object_is_deleted_frees_nothing_while_its_processes_run(estate: RealEstate) -> None:
+    mark = estate.script("a", OBEYS)
+    pid = estate.running(mark)
+    estate.until_states(estate.risk, running=1)
+    node = estate.node_of("a")
+    node.kubelet.kill()
+    try:
+        estate.api.request("DELETE", f"/api/v1/nodes/{node.name}")
+        estate.until_states(estate.risk, patience=120, failed=1)  # as the garbage collector of pods says
+        assert containers(mark) == [pid]
+        assert [job.title for job in estate.house.client.jobs()] == ["a"]
+    finally:
+        node.start_kubelet()
+    attempt = estate.attempt("a")
+    assert attempt["code"] in {75, 143}
+    assert not containers(mark)

@@ -1,0 +1,142 @@
+"""A service that governs a cluster in memory: crashes at bad moments, round by round."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.engine import Kubernetes
+from fairhold.engines.kubernetes.writes import MERGE
+from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.governing import Governing
+from fairhold.runtime.live.opening import Rising
+from fairhold.store.opening import open_store
+from tests.engines.governor_contract import PATIENT
+from tests.engines.kubernetes.fake_cluster import FakeCluster, ended
+from tests.kubernetes.estate import GPU, PLAN, state_of, template
+from tests.kubernetes.nodes import fake_node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from fairhold.engines.kubernetes.api import Api
+
+PODS, JOBS = "/api/v1/namespaces/p-{}/pods", "/apis/batch/v1/namespaces/p-{}/jobs"
+
+
+class Served:
+    """A service without its thread, and a cluster with one node of two GPUs, one for each consumer.
+
+    Notices end after a minute: pods with more grace than that are told to end at once.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.fake = directory, FakeCluster()
+        node = fake_node("n1", {"cpu": "8", GPU: "2", "pods": "9"}, {"pool": "p"})
+        self.fake.request("POST", "/api/v1/nodes", node)
+        for name in ("p-risk", "p-trading"):
+            self.fake.request(
+                "POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": {names.GOVERNED: "true"}}}
+            )
+        self.open()
+
+    def open(self) -> None:
+        self.store = open_store(self.directory / "state", cluster="", node="n1", now=time.time_ns() // 1000)
+        now = Rising(self.store.last_at)
+        self.core = Core(self.store, now, cycle_min_gap=1_000)
+        self.core.open(PLAN.format(pool="p", grace="60s", each=1), "plan", "ann")
+        self.engine = Kubernetes(cast("Api", self.fake), self.core.plan, now.look)
+        self.desk = Desk(self.core, self.engine, Governing(self.core, self.engine.governor))
+        self.engine.start()
+
+    def close(self) -> None:
+        self.engine.close()
+        self.store.close()
+
+    def round(self) -> None:
+        self.desk.round([])
+        self.core.over.clear()
+
+    def until(self, what: Callable[[], Any]) -> None:
+        """Run rounds until something is true."""
+        end = time.monotonic() + PATIENT
+        while not what():
+            assert time.monotonic() < end, f"it did not come to be: {self.pods('risk')} {self.pods('trading')}"
+            self.round()
+            time.sleep(0.01)
+
+    def job(self, consumer: str, name: str, count: int, **terms: Any) -> None:
+        spec = {"parallelism": count, "template": template(**terms)}
+        self.fake.request("POST", JOBS.format(consumer), {"metadata": {"name": name}, "spec": spec})
+
+    def documents(self, consumer: str) -> list[dict[str, Any]]:
+        return self.fake.list(PODS.format(consumer))[0]
+
+    def pods(self, consumer: str) -> list[str]:
+        return sorted(map(state_of, self.documents(consumer)))
+
+    def uid_of(self, job: str) -> str:
+        """Uid of the pod by which a start finds a job."""
+        spec = self.core.specs.of(job)
+        return spec.labels["uid"] if spec else ""
+
+    def end(self, pod: dict[str, Any], code: int) -> None:
+        path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}/status"
+        self.fake.request("PATCH", path, ended(code), MERGE)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    made = Served(tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_pod_that_is_still_ending_at_a_crash_keeps_its_attempt_beside_the_one_that_takes_its_place(
+    served: Served,
+) -> None:
+    served.job("risk", "borrows", 2, grace=90, term_after=9)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    served.job("trading", "owner", 1)
+    served.until(lambda: served.pods("risk") == ["ending", "gated", "running"])
+    (going,) = (pod for pod in served.documents("risk") if state_of(pod) == "ending")
+    (new,) = (pod for pod in served.documents("risk") if state_of(pod) == "gated")
+    attempt = served.core.cluster.attempts[int(going["metadata"]["annotations"][names.ATTEMPT])]
+    served.until(lambda: served.uid_of(attempt.job.name) == new["metadata"]["uid"])
+    served.close()
+    served.open()
+    for _ in range(50):
+        served.round()
+        assert (served.pods("risk"), served.pods("trading")) == (["ending", "gated", "running"], ["gated"])
+        time.sleep(0.01)
+    assert attempt.name in served.core.cluster.attempts
+    served.end(going, 143)
+    served.until(lambda: served.pods("trading") == ["running"] and served.pods("risk") == ["gated", "running"])
+    assert len(served.core.cluster.attempts) == 2
+    assert served.core.cluster.jobs[attempt.job.name].waiting
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_pod_that_ends_well_after_its_job_let_it_go_is_run_again_by_the_one_in_its_place(
+    served: Served, *, is_slow: bool
+) -> None:
+    served.fake.is_slow = is_slow
+    served.job("risk", "borrows", 2, grace=90, term_after=9)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    served.job("trading", "owner", 1)
+    served.until(lambda: "ending" in served.pods("risk"))
+    (going,) = (pod for pod in served.documents("risk") if state_of(pod) == "ending")
+    attempt = int(going["metadata"]["annotations"][names.ATTEMPT])
+    served.until(lambda: is_slow or "gated" in served.pods("risk"))
+    served.end(going, 0)
+    served.until(lambda: attempt not in served.core.cluster.attempts)
+    served.fake.make_late()
+    served.until(lambda: served.pods("trading") == ["running"])
+    (owner,) = served.documents("trading")
+    served.end(owner, 0)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
