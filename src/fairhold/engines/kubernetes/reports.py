@@ -21,6 +21,7 @@ class Appeared:
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
     is_going : it has ended, or its controller has let it go: it gets no new job
+    job     : of its gang, which it joins; empty = none has begun
     """
 
     work: tuple[str, ...]
@@ -31,6 +32,7 @@ class Appeared:
     attempt: int = 0
     is_running: bool = False
     is_going: bool = False
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,18 @@ class Replaced:
     index: int
     pod: str
     uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class GangChanged:
+    """The pods of a gang are others, or another number of them starts together.
+
+    least : so many; lacks : why none of them can start, empty = that is for the cycles to say
+    """
+
+    job: str
+    least: int
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
