@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from fairhold.errors import Fault
 from fairhold.orchestrator.events import (
-    JobCancelled,
     JobHeld,
     JobReleased,
     MachineReported,
     MachineSilent,
     Outcome,
+    TaskCancelled,
     TaskEnded,
     TaskRunning,
 )
@@ -267,7 +267,7 @@ class GovernorContract:
         for uid in (waiting, running):
             bench.place.delete(uid)
         for uid in (waiting, running):
-            bench.until(lambda: JobCancelled(bench.seats[uid][0]) in bench.told)  # noqa: B023 - called at once
+            bench.until(lambda: TaskCancelled(*bench.seats[uid]) in bench.told)  # noqa: B023 - called at once
         assert bench.end_of(attempt).outcome is Outcome.STOPPED
         late = bench.start(waiting)
         assert bench.end_of(late).outcome is Outcome.STOPPED

@@ -26,6 +26,7 @@ from fairhold.orchestrator.events import (
     MachineReported,
     MachineSilent,
     Outcome,
+    TaskCancelled,
     TaskEnded,
     TaskRunning,
     Woken,
@@ -71,6 +72,8 @@ class Retracing:
             said.HoldSet: self._hold,
             said.JobRanked: self._rank,
             said.JobMoved: self._move,
+            said.JobResized: self._resize,
+            said.TaskDropped: self._leave_out,
             said.Started: self._start,
             said.Running: self._run,
             said.Noticed: self._notice,
@@ -179,6 +182,12 @@ class Retracing:
 
     def _move(self, change: said.JobMoved, _cluster: Cluster) -> None:
         self._tell(JobChanged(change.job, consumer=change.consumer))
+
+    def _resize(self, change: said.JobResized, _cluster: Cluster) -> None:
+        self._tell(JobChanged(change.job, tasks=change.tasks, min_count=change.min_count))
+
+    def _leave_out(self, change: said.TaskDropped, _cluster: Cluster) -> None:
+        self._tell(TaskCancelled(change.job, change.task))
 
     # Attempts
 

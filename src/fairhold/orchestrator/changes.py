@@ -71,6 +71,24 @@ class JobMoved(NamedTuple):
     consumer: str
 
 
+class JobResized(NamedTuple):
+    """A job has more tasks, or another number of tasks that begin together or not at all.
+
+    tasks : how many it has, those that are over among them
+    """
+
+    job: str
+    tasks: int
+    min_count: int
+
+
+class TaskDropped(NamedTuple):
+    """A task of a job is dropped: it waits no more, or will not wait again when its attempt is over."""
+
+    job: str
+    task: int
+
+
 class JobFreed(NamedTuple):
     """A job that the second one waited for has ended as required."""
 
@@ -321,6 +339,8 @@ Change = (
     | HoldSet
     | JobRanked
     | JobMoved
+    | JobResized
+    | TaskDropped
     | JobFreed
     | JobEnded
     | Started

@@ -15,8 +15,10 @@ from fairhold.orchestrator.budgets import hold_attempt, move_held
 from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord
 from fairhold.orchestrator.loans import BY_CYCLES
+from fairhold.orchestrator.notices import Notice, leave_by
 from fairhold.orchestrator.presence import OF_MACHINES
-from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
+from fairhold.orchestrator.shared_terms import SharedTerms
+from fairhold.orchestrator.tasks import Attempt, JobRecord
 from fairhold.orchestrator.vectors import OF_VECTORS, note_end
 from fairhold.orchestrator.windows import BY_TIME
 
@@ -194,6 +196,16 @@ class Cluster:
         for request in self.requests(job):
             transitions.move(books, request, self.leaf_of(job))
 
+    def _resize(self, change: say.JobResized, _now: int) -> None:
+        job = self.jobs[change.job]
+        job.resize(self._terms.of(job.terms._replace(tasks=change.tasks, min_count=change.min_count)))
+        self.ask(job)
+
+    def _leave_out(self, change: say.TaskDropped, _now: int) -> None:
+        job = self.jobs[change.job]
+        job.leave_out(change.task)
+        self.ask(job)
+
     def _free(self, change: say.JobFreed, _now: int) -> None:
         job = self.jobs[change.dependent]
         job.needs -= 1
@@ -368,6 +380,8 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.HoldSet: Cluster._set_hold,
     say.JobRanked: Cluster._rank,
     say.JobMoved: Cluster._move,
+    say.JobResized: Cluster._resize,
+    say.TaskDropped: Cluster._leave_out,
     say.JobFreed: Cluster._free,
     say.JobEnded: Cluster._end_job,
     say.Started: Cluster._start,

@@ -75,7 +75,7 @@ def _then(live: Orchestrator, attempt: Attempt, outcome: Outcome, reason: str) -
     job = attempt.job
     if outcome is Outcome.FINISHED:
         return say.DONE, 0
-    if job.is_cancelled:
+    if job.is_cancelled or attempt.index in (job.left_out or ()):
         return (say.FAILED if outcome is Outcome.FAILED else say.CANCELLED), 0
     if reason == SUPERVISOR_LOST and job.supervisors_lost(attempt.index) + 1 >= MOST_SUPERVISORS:
         return say.FAILED, 0  # it may be the task itself that kills them

@@ -226,14 +226,26 @@ class JobRequeued:
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:
-    """A job gets another priority, or moves to another leaf of its resource group.
+    """A job gets another priority, another size, or moves to another leaf of its resource group.
 
-    consumer : path of the leaf, empty = as it is
+    consumer  : path of the leaf, empty = as it is
+    tasks     : how many tasks it has, those that are over among them; no fewer than before, 0 = as many
+    min_count : of a vector, tasks that begin together or not at all
     """
 
     job: str
     priority: int | None = None
     consumer: str = ""
+    tasks: int = 0
+    min_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCancelled:
+    """One task of a job is dropped where it waits, stopped where it runs."""
+
+    job: str
+    task: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +310,7 @@ Event = (
     | JobReleased
     | JobRequeued
     | JobChanged
+    | TaskCancelled
     | TaskAdopted
     | TaskRunning
     | TaskEnded

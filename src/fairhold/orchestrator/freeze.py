@@ -16,8 +16,9 @@ from fairhold.orchestrator.hosts import label_hosts, restore_hosts
 from fairhold.orchestrator.in_use import refuse_where_in_use
 from fairhold.orchestrator.kept_units import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import restore_loans, shortages_told, told
+from fairhold.orchestrator.notices import Notice
 from fairhold.orchestrator.renaming import Renaming
-from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
+from fairhold.orchestrator.tasks import Attempt, JobRecord
 from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, restore_unit, restore_vectors, stand_again
 
 if TYPE_CHECKING:
@@ -44,15 +45,15 @@ class Columns:
         self.submitted: list[int] = []
         self.changed: dict[str, Document] = {}
         self.terms: dict[JobAdded, int] = {}
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, tuple[int, JobAdded]] = {}
 
-    def add(self, job: JobRecord, more: Document) -> None:
-        """The next job; more: what is different of it since it was submitted."""
+    def add(self, job: JobRecord, terms: JobAdded, more: Document) -> None:
+        """The next job, with its terms; more: what is different of it since it was submitted."""
         self.names.append(job.name)
-        seen = id(job.terms)  # jobs share their terms, which stay as long as the jobs do
+        seen = id(terms)  # jobs share their terms
         if seen not in self._seen:
-            self._seen[seen] = self.terms.setdefault(job.terms, len(self.terms))
-        self.places.append(self._seen[seen])
+            self._seen[seen] = self.terms.setdefault(terms, len(self.terms)), terms
+        self.places.append(self._seen[seen][0])
         self.submitted.append(job.submitted)
         if more:
             self.changed[job.name] = more
@@ -70,7 +71,7 @@ def freeze(cluster: Cluster) -> Document:
     """A whole cluster in lists, texts and numbers that JSON can hold; equal for equal clusters."""
     columns = Columns()
     for job in cluster.jobs.values():
-        columns.add(job, changed_of(cluster, job, job.consumer))
+        columns.add(job, job.terms, changed_of(cluster, job, job.consumer))
     return columns.document() | freeze_rest(cluster)
 
 

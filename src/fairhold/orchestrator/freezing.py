@@ -15,7 +15,7 @@ from fairhold.orchestrator.freeze import Columns, changed_of, freeze_rest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.changes import Change, JobAdded
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.tasks import JobRecord
 
@@ -31,7 +31,7 @@ class Freezing:
         self._rest = freeze_rest(cluster)
         self._columns = Columns()
         self._jobs = iter(list(cluster.jobs.values()))
-        self._early: dict[JobRecord, dict[str, Any]] = {}
+        self._early: dict[JobRecord, tuple[JobAdded, dict[str, Any]]] = {}
         self._consumers: dict[JobRecord, str] = {}
         cluster.freezings.add(self)
 
@@ -43,7 +43,7 @@ class Freezing:
         """Copy jobs now, unless they are copied already: they are about to change."""
         for job in jobs:
             if job not in self._early:
-                self._early[job] = self._changed_of(job)
+                self._early[job] = job.terms, self._changed_of(job)
 
     def rename(self, jobs: Iterable[JobRecord]) -> None:
         """The consumers of jobs are about to be called otherwise, and nothing else of them changes."""
@@ -58,7 +58,7 @@ class Freezing:
         job = None
         for job in islice(self._jobs, jobs):
             early = self._early.pop(job, None)
-            self._columns.add(job, self._changed_of(job) if early is None else early)
+            self._columns.add(job, *(early or (job.terms, self._changed_of(job))))
         if job is None:
             self._cluster.freezings.discard(self)
         return job is not None
@@ -87,6 +87,8 @@ _OF_JOBS = (
     say.HoldSet,
     say.JobRanked,
     say.JobMoved,
+    say.JobResized,
+    say.TaskDropped,
     say.Started,
     say.Ready,
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.errors import Fault, InputError, count
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.events import JobSubmitted
 from fairhold.orchestrator.fitting import check_hosts
 from fairhold.orchestrator.instructions import JobOver
 from fairhold.orchestrator.queue_fitting import check_deserved, is_fixed, not_of_queue
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         JobHeld,
         JobReleased,
         JobRequeued,
-        JobSubmitted,
+        TaskCancelled,
     )
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.tasks import JobRecord
@@ -197,8 +198,12 @@ def requeue(live: Orchestrator, event: JobRequeued) -> None:
 
 
 def change(live: Orchestrator, event: JobChanged) -> None:
-    """Another priority, another leaf."""
+    """Another priority, another leaf, another size."""
     job = _known(live, event.job)
+    size = event.tasks or job.terms.tasks, job.terms.min_count if event.min_count is None else event.min_count
+    if size != (job.terms.tasks, job.terms.min_count):
+        _check_size(live, job, *size)
+        live.do(say.JobResized(job.name, *size))
     if event.priority is not None and not -MOST <= event.priority <= MOST:
         what = f"job `{event.job}`: its `priority` is {event.priority}"
         raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
@@ -210,6 +215,36 @@ def change(live: Orchestrator, event: JobChanged) -> None:
     if event.priority is not None and event.priority != job.priority:
         live.do(say.JobRanked(job.name, event.priority))
     live.changed(job.resource_group)
+
+
+def _check_size(live: Orchestrator, job: JobRecord, tasks: int, min_count: int) -> None:
+    """So many tasks, so many of them together, could run some day."""
+    terms, books = job.terms, live.books[job.resource_group]
+    if not terms.tasks <= tasks <= MOST:
+        what = f"job `{job.name}`: it has {terms.tasks} tasks, and would have {tasks}"
+        raise InputError([Fault("out-of-range", what, f"give it {terms.tasks} to {MOST}; cancel tasks one by one")])
+    if min_count != terms.min_count:
+        event = JobSubmitted(
+            *(job.name, job.consumer, job.resource_group, tasks, job.priority, terms.user, terms.units),
+            siting=siting_of(terms.siting),
+            unit=terms.unit,
+            min_count=min_count,
+            preemptible=terms.preemptible,
+        )
+        _check_terms(books, live.cluster.leaf_of(job), event)
+
+
+def cancel_task(live: Orchestrator, event: TaskCancelled) -> None:
+    """Drop one task where it waits, stop it where it runs; nothing if it is over."""
+    job = _known(live, event.job)
+    attempts = [live.attempts[number] for number in job.attempts if live.attempts[number].index == event.task]
+    if not 0 <= event.task < job.terms.tasks or not (attempts or job.is_waiting(event.task)):
+        return
+    live.do(say.TaskDropped(job.name, event.task))
+    for attempt in attempts:
+        live.stop(attempt, "cancel")
+    live.changed(job.resource_group)
+    end_if_over(live, job)
 
 
 def _check_move(books: Books, leaf: int, job: JobRecord) -> None:
@@ -240,8 +275,8 @@ def end_if_over(live: Orchestrator, job: JobRecord) -> None:
 
 
 def state_of(job: JobRecord) -> str:
-    """How an ended job ended."""
-    if job.is_cancelled:
+    """How an ended job ended; one all of whose tasks were dropped one by one was cancelled."""
+    if job.is_cancelled or (job.left_out and not job.finished and not job.failed):
         return say.CANCELLED
     return say.FAILED if job.failed else say.DONE
 

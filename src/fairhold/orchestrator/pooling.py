@@ -14,7 +14,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.devices import Devices
 from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
-from fairhold.orchestrator.tasks import Notice, leave_by
+from fairhold.orchestrator.notices import Notice, leave_by
 from fairhold.orchestrator.vectors import frame_of, has_strangers, hosts_of, news_of, ownership_told, state_of
 from fairhold.rules.pools.notice_reason import rule_of, rule_of_queue
 

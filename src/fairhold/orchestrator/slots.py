@@ -10,7 +10,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.kept_units import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
-from fairhold.orchestrator.tasks import Notice, leave_by
+from fairhold.orchestrator.notices import Notice, leave_by
 
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Decision

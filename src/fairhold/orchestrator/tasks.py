@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fairhold.orchestrator.changes import AGAIN, CANCELLED, DONE, FAILED, LATER
 from fairhold.orchestrator.events import SUPERVISOR_LOST
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from fairhold.ledger.vectors import PartsTold
     from fairhold.model.state import Allocation, Request
     from fairhold.orchestrator.changes import Ended, JobAdded
+    from fairhold.orchestrator.notices import Notice
 
 
-MOST_TERMS = 1_000
 _NOT_TAKEN = frozenset({"requeue", "refused", "host_lost", SUPERVISOR_LOST})
 """Reasons of ends after which a task waits again though nobody took its units."""
 _NO_ATTEMPTS: Mapping[int, None] = MappingProxyType({})
@@ -41,6 +41,7 @@ class JobRecord:
     cancelled, dropped : tasks that a cancel stopped, and that waited when it came
     reclaimed : attempts that ended because of a reclaim or a drain and were not done
     failed_on : machines on which it failed before any task of it was done
+    left_out : indices of tasks that were dropped one by one
     noun     : of vectors, the request as a cycle was told it last, None = no cycle was
     """
 
@@ -62,6 +63,7 @@ class JobRecord:
         "gangs_made",
         "hold",
         "is_cancelled",
+        "left_out",
         "name",
         "needs",
         "noun",
@@ -95,6 +97,7 @@ class JobRecord:
         self.gangs_made = 0
         self._begun: dict[int, None] | None = None
         self.failed_on: set[str] | None = None
+        self.left_out: set[int] | None = None
         self.failures: dict[int, int] | None = None
         self._supervisors_lost: dict[int, int] | None = None
         self._next_index = 0
@@ -154,11 +157,15 @@ class JobRecord:
         if self._front:
             index = self._front[0]
             return index, self._tried(index) + 1
-        return self._next_index, 1
+        index = self._next_index
+        while index in (self.left_out or ()):
+            index += 1
+        return index, 1
 
     def is_waiting(self, index: int) -> bool:
         """Whether a task waits to be started."""
-        return index >= self._next_index or index in (self._front or ()) or index in (self.delays or ())
+        is_new = index >= self._next_index and index not in (self.left_out or ())
+        return is_new or index in (self._front or ()) or index in (self.delays or ())
 
     def take(self, index: int, number: int) -> None:
         """A task starts."""
@@ -166,8 +173,8 @@ class JobRecord:
         if self._front and self._front[0] == index:
             self._front.popleft()
         else:
-            assert index == self._next_index
-            self._next_index += 1
+            assert index == self.peek()[0]
+            self._next_index = index + 1
         if number > 1 and self._attempts is not None:
             del self._attempts[index]
 
@@ -222,6 +229,26 @@ class JobRecord:
         self.waiting = 0
         self.delays = self._front = self._attempts = None
 
+    def resize(self, terms: JobAdded) -> None:
+        """It has more tasks, which wait."""
+        self.waiting += terms.tasks - self.terms.tasks
+        self.terms = terms
+
+    def leave_out(self, index: int) -> None:
+        """A task is dropped: it waits no more, or will not again."""
+        if self.is_waiting(index):
+            self.dropped += 1
+            if index in (self.delays or ()):
+                assert self.delays is not None
+                del self.delays[index]
+            else:
+                self.waiting -= 1
+            if index in (self._front or ()):
+                assert self._front is not None
+                self._front.remove(index)
+            (self._attempts or {}).pop(index, None)
+        self.left_out = (self.left_out or set()) | {index}
+
     def tried(self) -> dict[int, int]:
         """Tasks that have run before and wait, in front first: index → attempts so far; then those with a time."""
         front = {index: self._tried(index) for index in self._front or ()}
@@ -242,6 +269,8 @@ class JobRecord:
             found["supervisors_lost"] = [list(each) for each in sorted(self._supervisors_lost.items())]
         if self.failed_on:
             found["failed_on"] = sorted(self.failed_on)
+        if self.left_out:
+            found["left_out"] = sorted(self.left_out)
         return found
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -259,6 +288,8 @@ class JobRecord:
             self._supervisors_lost = dict(found["supervisors_lost"])
         if "failed_on" in found:
             self.failed_on = set(found["failed_on"])
+        if "left_out" in found:
+            self.left_out = set(found["left_out"])
 
     def _tried(self, index: int) -> int:
         return (self._attempts or {}).get(index, 0)
@@ -268,34 +299,6 @@ class JobRecord:
         self._attempts[index] = number
         self._front = self._front if self._front is not None else deque()
         self._front.appendleft(index)
-
-
-class SharedTerms:
-    """Terms of jobs that came lately, so that equal ones are in memory once."""
-
-    def __init__(self) -> None:
-        self._known: dict[JobAdded, JobAdded] = {}
-
-    def of(self, terms: JobAdded) -> JobAdded:
-        """The same terms, as some job has them already."""
-        if len(self._known) >= MOST_TERMS:
-            self._known.clear()
-        return self._known.setdefault(terms, terms)
-
-
-class Notice(NamedTuple):
-    """An attempt is to give its units back; fields as in `Notify`."""
-
-    deadline: int
-    reason: str
-    taker: str
-    cycle: int = 0
-    job: str = ""
-
-
-def leave_by(deadline: int) -> Notice:
-    """The notice of a host that is being drained."""
-    return Notice(deadline, "host", "")
 
 
 class Attempt:

@@ -230,7 +230,9 @@ def request_of(books: Books, job: JobRecord) -> Request:
     """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
     count, row, noun = job.running + job.startable, books.rows.by_path[job.consumer], job.noun
-    if noun is not None and noun.count == count and noun.consumer == row and noun.priority == job.priority:
+    least = min(job.terms.min_count, count)
+    is_same = noun is not None and (noun.count, noun.min_count, noun.consumer) == (count, least, row)
+    if noun is not None and is_same and noun.priority == job.priority:
         return noun
     unit = books.vectors.unit(job.terms.unit)
     assert unit is not None, "jobs whose unit a plan does not know keep the plan from being applied"
@@ -239,7 +241,7 @@ def request_of(books: Books, job: JobRecord) -> Request:
         consumer=row,
         resource_group="",
         count=count,
-        min_count=min(job.terms.min_count, count),
+        min_count=least,
         priority=job.priority,
         submitted=job.submitted,
         user=job.terms.user,

@@ -24,6 +24,9 @@ Family = tuple[str, str]
 """Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
 Seat = tuple[str, int]
 """A job and the number of its task."""
+GangKey = tuple[str, str, str]
+"""Namespace, kind and name of the object that says how many pods start together, or of a gang that says it itself:
+without a kind."""
 AWAITED = "its controller makes its pod anew"
 """Reason of the hold of a job whose pod was stopped, until another takes its place."""
 
@@ -36,6 +39,7 @@ class Appeared:
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
     is_going : it has ended, or its controller has let it go: it gets no new job
+    job     : of its gang, which it joins; empty = none has begun
     """
 
     work: tuple[str, ...]
@@ -46,6 +50,7 @@ class Appeared:
     attempt: int = 0
     is_running: bool = False
     is_going: bool = False
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,18 @@ class Replaced:
     index: int
     pod: str
     uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class GangChanged:
+    """The pods of a gang are others, or another number of them starts together.
+
+    least : so many; lacks : why none of them can start, empty = that is for the cycles to say
+    """
+
+    job: str
+    least: int
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +89,7 @@ class AllSeen:
     uids: frozenset[str]
 
 
-Report = Event | Appeared | Replaced | NodesChanged | AllSeen
+Report = Event | Appeared | Replaced | GangChanged | NodesChanged | AllSeen
 """What a governor tells: beside these, events of machines (its nodes), of attempts, and of jobs that users end."""
 
 
@@ -92,6 +109,10 @@ class Governor(Protocol):
 
         is_last : False: it is still ending, and another has taken its place already
         """
+        ...
+
+    def begin_gang(self, key: GangKey, job: str, least: int) -> None:
+        """A gang has a job; least: pods of it without which it does not go on."""
         ...
 
     def refused(self, uid: str, fault: Fault) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _OF_JOBS = frozenset(
     {
         *(said.JobAdded, said.JobDropped, said.HoldSet, said.JobRanked, said.JobMoved, said.JobEnded),
-        *(said.Ready, said.Started),
+        *(said.JobResized, said.TaskDropped, said.Ready, said.Started),
     }
 )
 """Changes of a `job` after which another number of its tasks waits or runs."""

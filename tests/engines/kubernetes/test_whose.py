@@ -122,8 +122,8 @@ def test_a_pod_asks_for_what_the_plan_shares() -> None:
 
 
 def test_pods_that_start_together_are_one_job() -> None:
-    terms = terms_of(PLAN, pod(cpu="1"), "/bank/risk", ANYWHERE, count=4)
-    assert (terms.count, terms.min_count, terms.unit) == (4, 4, (("cpu", "1"),))
+    terms = terms_of(PLAN, pod(cpu="1"), "/bank/risk", ANYWHERE, count=4, least=3)
+    assert (terms.count, terms.min_count, terms.unit) == (4, 3, (("cpu", "1"),))
 
 
 def test_who_is_in_no_entry_has_the_nodes_of_all() -> None:
@@ -150,5 +150,5 @@ def test_a_pod_takes_whole_slots() -> None:
 def test_what_cannot_be_asked_for(text: str, one: Pod, consumer: str, count: int, code: str) -> None:
     plan, _ = parse_plan(text, "plan", places=True)
     with pytest.raises(InputError) as refused:
-        terms_of(plan, one, consumer, ANYWHERE, count=count)
+        terms_of(plan, one, consumer, ANYWHERE, count=count, least=count if count > 1 else 0)
     assert [fault.code for fault in refused.value.faults] == [code]

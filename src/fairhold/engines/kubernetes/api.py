@@ -26,7 +26,7 @@ else, bookmarks neither."""
 _SILENCE = 65.0
 """Seconds without a word of a watch after which it is taken for broken."""
 _TIMEOUT = httpx.Timeout(15.0, connect=5.0)
-_GONE = 410
+_NOT_FOUND, _GONE = 404, 410
 
 
 class ApiError(FairholdError):
@@ -105,6 +105,24 @@ class Api:
             found += page.get("items") or ()
             if not page["metadata"].get("continue"):
                 return found, page["metadata"]["resourceVersion"]
+
+    def find(self, group: str, plural: str) -> str:
+        """Where the list of a kind is, in the version that the API server prefers; empty = it has none.
+
+        Raises ApiError.
+        """
+        try:
+            said = self.request("GET", f"/apis/{group}")
+            versions = dict.fromkeys([said["preferredVersion"]["groupVersion"]])
+            versions |= dict.fromkeys(each["groupVersion"] for each in said["versions"])
+            for version in versions:
+                resources = self.request("GET", f"/apis/{version}").get("resources") or ()
+                if any(each["name"] == plural for each in resources):
+                    return f"/apis/{version}/{plural}"
+        except ApiError as error:
+            if error.status != _NOT_FOUND:
+                raise
+        return ""
 
     def watch(self, path: str, version: str, **query: str) -> Iterator[Change | None]:
         """What changes from a version on; first None when the watch has begun. It ends after `WATCHED`.

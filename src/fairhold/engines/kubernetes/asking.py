@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.gangs import in_words
 from fairhold.engines.kubernetes.whose import consumer_of, terms_of
 from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
@@ -13,14 +14,15 @@ from fairhold.model.spec import Spec
 from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
+    from fairhold.engines.kubernetes.gangs import Gangs, Key
     from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.work import Work
+    from fairhold.engines.kubernetes.works import Works
     from fairhold.model.plan import Plan
-    from fairhold.ports.governor import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +44,17 @@ class Asking:
 
     known   : uids of pods that have had a job before this start
     faulted : uids of those that were refused since somebody looked
-    avoided : nodes on which pods of a family could not be bound
+    works   : pods that have a job; gangs : which start together
     """
 
-    def __init__(self, plan: Plan, fleet: Fleet, avoided: Mapping[Family, frozenset[str]]) -> None:
-        self.plan, self.fleet, self.avoided = plan, fleet, avoided
+    def __init__(self, plan: Plan, fleet: Fleet, works: Works, gangs: Gangs) -> None:
+        self.plan, self.fleet, self.works, self.gangs = plan, fleet, works, gangs
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
         self.faulted: list[str] = []
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
-        self._begun: set[tuple[str, str]] = set()
+        self._of_gang: dict[Key, dict[str, Work]] = {}
 
     def governs(self, pod: Pod) -> bool:
         """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
@@ -80,19 +82,30 @@ class Asking:
         """A pod is to get a job."""
         self._refused.pop(work.pod.uid, None)
         self._new[work.pod.uid] = work
-        if work.pod.gang_size > 1:  # those that wait for it
-            alike = [uid for uid, each in self._refused.items() if each.pod.gang == work.pod.gang]
-            self._new |= {uid: self._refused.pop(uid) for uid in alike}
+        for key in _keys(work.pod):
+            self._of_gang.setdefault(key, {})[work.pod.uid] = work
+
+    def again(self, key: Key) -> None:
+        """What starts a gang has changed: its pods that were refused may be accepted."""
+        for uid in self._of_gang.get(key, ()):
+            if (work := self._refused.pop(uid, None)) is not None:
+                self._new[uid] = work
 
     def drop(self, uid: str) -> None:
         """A pod is gone, or has a job."""
-        self._new.pop(uid, None)
-        self._refused.pop(uid, None)
+        work = self._new.pop(uid, None) or self._refused.pop(uid, None)
+        for key in _keys(work.pod) if work is not None else ():
+            self._of_gang[key].pop(uid, None)
+            if not self._of_gang[key]:
+                del self._of_gang[key]
 
-    def refuse(self, uid: str) -> None:
+    def refuse(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now."""
         if (work := self._new.pop(uid, None)) is not None:
             self._refused[uid] = work
+        if (work := self._refused.get(uid)) is not None:
+            work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
+            self.faulted.append(uid)
 
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""
@@ -101,7 +114,7 @@ class Asking:
 
     def _constraint(self, pod: Pod) -> Constraint:
         """Which nodes will do: what the pod says, less those on which it could not be bound."""
-        avoided = self.avoided.get(pod.family) if pod.family else None
+        avoided = self.works.avoided.get(pod.family) if pod.family else None
         return pod.constraint.without(avoided) if avoided else pod.constraint
 
     def waiting(self) -> Iterator[Work]:
@@ -117,47 +130,55 @@ class Asking:
             pod = work.pod
             if uid not in self._new or pod.is_gated == is_bound or not (pod.is_gated or pod.place):
                 continue
+            pods, job = [pod], ""
             try:
-                pods = [pod] if is_bound or uid in self.known else self._gang(pod)
-                asked = self._ask(pods)
+                if uid not in self.known:
+                    pods, job = self._gang(pod)
+                asked = self._ask(pods, job)
             except InputError as error:
-                work.refuse(error.faults[0])
-                self.faulted.append(uid)
-                self.refuse(uid)
+                for each in pods:
+                    self.refuse(each.uid, error.faults[0])
                 if is_bound:
                     self.fleet.see_foreign(pod)
                 continue
             yield asked
 
-    def _gang(self, pod: Pod) -> list[Pod]:
-        """The pods that start together with a pod, by name; itself alone where it is of no gang.
+    def _gang(self, pod: Pod) -> tuple[list[Pod], str]:
+        """The pods that start together with a pod, the most valuable first, or itself and the job of its gang.
 
-        Raises InputError while not all of them are there.
+        Itself alone where it is of no gang, or runs. Raises InputError while not all of them are there.
         """
-        size = pod.gang_size
-        if size <= 1 or pod.gang in self._begun:
-            return [pod]
-        every = (*self._new.values(), *self._refused.values())
-        there = [work.pod for work in every if work.pod.gang == pod.gang and work.pod.is_gated]
-        if len(there) < size:
-            what = f"{len(there)} of the {size} pods of its gang are there"
-            raise InputError([Fault("gang-incomplete", what, "it starts when all of them are there")])
-        there = sorted(there, key=lambda each: each.name)[:size]
-        if len({(each.amounts, each.constraint, each.priority) for each in there}) > 1:
-            what = "pods of its gang ask for different resources, nodes or priorities"
-            raise InputError([Fault("gang-differs", what, "make them alike, or leave the gang out")])
-        return there
+        key = self.gangs.key_of(pod)
+        if key is None:
+            return [pod], ""
+        job = self.gangs.job_of.get(key, "")
+        if job or not pod.is_gated:
+            return [pod], job
+        there = [work.pod for work in self._of_gang[key].values() if work.pod.is_gated and not work.pod.is_deleting]
+        least = self.gangs.least(key, there)
+        if not least:
+            raise InputError([Fault("gang-unknown", f"its {in_words(key)} is not there", "create it; the pod waits")])
+        if len(there) < least:
+            what = f"{least} pods of its {in_words(key)} start together"
+            raise InputError([Fault("gang-incomplete", what, "it starts when so many are there")])
+        return sorted(there, key=lambda each: each.worth), ""
 
-    def _ask(self, pods: list[Pod]) -> Appeared:
-        pod = pods[0]
+    def _ask(self, pods: list[Pod], job: str) -> Appeared:
+        """What pods ask for that start together, or one that joins the job of its gang."""
+        pod, key = pods[0], self.gangs.key_of(pods[0])
+        others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
+        check_alike([*others[:1], *pods])
         namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
         consumer = consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
         siting = Siting(need=(self.fleet.label_for(self._constraint(pod)),)) if pod.is_gated else Siting()
-        terms = terms_of(self.plan, pod, consumer, siting, count=len(pods))
+        least = self.gangs.least(key, pods) if key and len(pods) > 1 else 0
+        terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)
         made_by = pod.owner.name if pod.owner else pod.name
         labels = {"namespace": pod.namespace, "pod": ",".join(each.name for each in pods)}
         labels["uid"] = ",".join(each.uid for each in pods)
         labels["owner"] = ",".join("/".join(each.family or ()) for each in pods)
+        if key:
+            labels["gang"] = "/".join(key)
         spec = Spec(
             consumer,
             (f"{pod.namespace}/{made_by}",),
@@ -168,9 +189,35 @@ class Asking:
         )
         is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
-        return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going)
+        return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job)
 
-    def begin_gang(self, pod: Pod) -> None:
-        """A pod has a job: later ones of its gang stand for themselves."""
-        if pod.gang_size > 1:
-            self._begun.add(pod.gang)
+
+def check_alike(pods: Sequence[Pod]) -> None:
+    """Raise InputError `gang-differs` where pods that start together do not ask for the same.
+
+    The sharing core knows work of many equal units; pods that differ would be placed as if they were the first of them.
+    """
+    first = pods[0]
+    for pod in pods[1:]:
+        for what, one, other in (
+            ("resources", first.amounts, pod.amounts),
+            ("nodes", _nodes_of(first), _nodes_of(pod)),
+            ("priorities", first.priority, pod.priority),
+        ):
+            if one != other:
+                told = f"`{first.name}` and `{pod.name}` of its gang ask for different {what}"
+                raise InputError([Fault("gang-differs", told, "make them alike, or take one of them out of the gang")])
+
+
+def _nodes_of(pod: Pod) -> Constraint:
+    """Which nodes a pod accepts, without the one that it was granted."""
+    if pod.is_gated:
+        return pod.constraint
+    return pod.constraint._replace(
+        selector=tuple(each for each in pod.constraint.selector if each[0] != names.HOSTNAME)
+    )
+
+
+def _keys(pod: Pod) -> list[Key]:
+    """All gangs of which a pod may be one, by what its cluster has."""
+    return [(pod.namespace, gang.kind, gang.name) for gang in pod.gangs]

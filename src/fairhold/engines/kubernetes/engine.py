@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.asking import Namespace
+from fairhold.engines.kubernetes.gangs import KINDS as GROUPS
+from fairhold.engines.kubernetes.gangs import least_of
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.engines.kubernetes.pods import node_of, pod_of
-from fairhold.engines.kubernetes.watching import Watcher
+from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.gangs import Key
     from fairhold.engines.kubernetes.leader import Fence
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.model.plan import Plan
@@ -56,18 +59,25 @@ class Kubernetes:
         self._seen: deque[tuple[str, Any]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._fresh: set[str] = set()
-        self._keys: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*KINDS, *GROUPS)}
+        self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
         self._due = 0
-        self._watchers = {kind: Watcher(api, kind, path, self) for kind, path in KINDS.items()}
+        self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self) for kind in GROUPS}
+        self._watchers |= {kind: Watcher(api, kind, path, self) for kind, path in KINDS.items()}
         self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
         self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
 
     def start(self) -> None:
-        """List all there is, then follow it. Raises ApiError."""
-        for watcher in self._watchers.values():
-            watcher.list()
+        """List all there is, groups of pods before the pods, then follow it. Raises ApiError."""
+        for kind, watcher in self._watchers.items():
+            try:
+                watcher.list()
+            except ApiError as error:
+                if kind in KINDS:
+                    raise
+                self.stale(kind, error)
         for watcher in self._watchers.values():
             watcher.start()
         for thread in self._threads:
@@ -123,9 +133,14 @@ class Kubernetes:
         elif what == "namespaces":
             if governor.see_namespace(said):
                 self._watchers["pods"].list_again()
+        elif what == "group":
+            governor.see_group(*said)
+        elif what == "serves":
+            governor.serve_groups(said[0], is_served=said[1])
         elif what == "gone":
             kind, key = said
-            (governor.lose_pod if kind == "pods" else governor.lose_node)(key)
+            lose: Any = {"pods": governor.lose_pod, "nodes": governor.lose_node}.get(kind, governor.lose_group)
+            lose(key)
         elif what == "wrote":
             governor.wrote(*said[:2], is_done=said[2])
         elif what == "fresh":
@@ -137,8 +152,11 @@ class Kubernetes:
 
     def seen(self, kind: str, document: Mapping[str, Any]) -> None:
         """An object is there, or has changed."""
-        meta = document["metadata"]
-        self._keys[kind].add(_key(kind, document))
+        meta, key = document["metadata"], _key(kind, document)
+        self._keys[kind].add(key)
+        if kind in GROUPS:
+            self._tell("group", (key, least_of(kind, document)))
+            return
         if kind == "pods":
             value: Any = pod_of(document)
         elif kind == "nodes":
@@ -157,22 +175,31 @@ class Kubernetes:
         for key in self._keys[kind] - keys:
             self._lose(kind, key)
 
-    def _lose(self, kind: str, key: str) -> None:
+    def _lose(self, kind: str, key: str | Key) -> None:
         self._keys[kind].discard(key)
         if kind != "namespaces":
             self._tell("gone", (kind, key))
 
     def fresh(self, kind: str) -> None:
         """All that changes is told as it happens."""
-        if kind not in self._fresh:
+        self._complained.discard(kind)
+        if kind in KINDS and kind not in self._fresh:
             self._fresh.add(kind)
             if len(self._fresh) == len(KINDS):
                 _LOG.info("the cluster is followed")
                 self._tell("fresh")
 
+    def serves(self, kind: str, *, is_served: bool) -> None:
+        """The cluster has a kind, or lacks it."""
+        self._tell("serves", (kind, is_served))
+
     def stale(self, kind: str, why: ApiError) -> None:
         """The API server does not tell any more."""
-        if kind in self._fresh:
+        if kind in GROUPS:
+            if kind not in self._complained:
+                self._complained.add(kind)
+                _LOG.warning("which pods start together by their %s is not known: %s", kind, why)
+        elif kind in self._fresh:
             self._fresh.discard(kind)
             _LOG.warning("nothing new starts until the cluster is heard again: %s", why)
             self._tell("stale")
@@ -240,8 +267,10 @@ class Kubernetes:
                 self._alarm.wait(wait)
 
 
-def _key(kind: str, document: Mapping[str, Any]) -> str:
+def _key(kind: str, document: Mapping[str, Any]) -> str | Key:
     """By what the governor knows an object: nodes keep their name when they are made anew."""
     meta = document["metadata"]
+    if kind in GROUPS:
+        return meta["namespace"], kind, meta["name"]
     key: str = meta["uid"] if kind == "pods" else meta["name"]
     return key

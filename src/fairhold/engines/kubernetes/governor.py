@@ -6,20 +6,21 @@ is made again, and a start after a crash finds all in the objects: attempt, fina
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
+from fairhold.engines.kubernetes.gangs import Gangs, in_words
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
-from fairhold.orchestrator.events import Held, JobCancelled, JobReleased, MachineGone, MachineReported
-from fairhold.ports.governor import AllSeen, NodesChanged, Replaced
+from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
+from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged, Replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.engines.kubernetes.asking import Namespace
+    from fairhold.engines.kubernetes.gangs import Key
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
@@ -39,9 +40,9 @@ class Governor:
 
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int]) -> None:
         self.fleet = Fleet()
-        self.works = Works(now)
+        self.works, self.gangs = Works(now), Gangs()
         self.works.start_within = plan.kubernetes.start_within
-        self.asking = Asking(plan, self.fleet, self.works.avoided)
+        self.asking = Asking(plan, self.fleet, self.works, self.gangs)
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
         self._is_first = True
@@ -68,6 +69,20 @@ class Governor:
         """The object of a node is gone: what ran there may run on."""
         self.fleet.lose(name, self.now())
 
+    def see_group(self, key: Key, least: int) -> None:
+        """An object is there that says how many pods start together, or has changed."""
+        if self.gangs.see(key, least):
+            self.asking.again(key)
+
+    def lose_group(self, key: Key) -> None:
+        """Such an object is gone."""
+        self.gangs.lose(key)
+        self.asking.again(key)
+
+    def serve_groups(self, kind: str, *, is_served: bool) -> None:
+        """The cluster has objects of this kind, or has them no more."""
+        (self.gangs.served.add if is_served else self.gangs.served.discard)(kind)
+
     def see_pod(self, pod: Pod) -> None:
         """A pod is there, or has changed."""
         work = self.works.of.get(pod.uid)
@@ -88,7 +103,8 @@ class Governor:
         """The object of a pod is gone."""
         self.fleet.lose_foreign(uid)
         self.asking.drop(uid)
-        self.works.lose(uid)
+        if (work := self.works.lose(uid)) is not None:
+            self.gangs.touch(work.job)
 
     def all_seen(self) -> None:
         """What is known of the cluster is up to date."""
@@ -109,6 +125,7 @@ class Governor:
     def _look(self, work: Work) -> None:
         """What is new of a pod; one that runs without a job counts as nobody's."""
         self.works.look(work)
+        self.gangs.touch(work.job)
         if not work.attempt and not work.is_told and (work.is_unwanted or work.fault is not None):
             self.fleet.see_foreign(work.pod)
 
@@ -131,10 +148,9 @@ class Governor:
         self.asking.drop(uid)
         work = self.works.of.get(uid)
         if work is None:
-            self.works.news.append(JobCancelled(seat[0]))
+            self.works.news.append(TaskCancelled(*seat))
             return
         self.fleet.lose_foreign(uid)
-        self.asking.begin_gang(work.pod)
         work.fault = None
         if is_last:
             self.works.seat(work, seat)
@@ -148,9 +164,8 @@ class Governor:
 
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
-        self.asking.refuse(uid)
+        self.asking.refuse(uid, fault)
         if (work := self.works.of.get(uid)) is not None:
-            work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self._look(work)
 
     def waiting(self, job: str) -> list[str]:
@@ -166,6 +181,11 @@ class Governor:
         """There is something to do at an instant."""
         self.works.wake_at(instant)
 
+    def begin_gang(self, key: Key, job: str, least: int) -> None:
+        """A gang has a job; least: pods of it without which it does not go on."""
+        self.gangs.begin(key, job)
+        self.works.least[job] = least
+
     def explain(self, uid: str, code: str, message: str) -> None:
         """Why a pod waits; its condition says so when the code is another."""
         work = self.works.of.get(uid)
@@ -176,6 +196,8 @@ class Governor:
     def is_over(self, job: str) -> None:
         """A job is over: its pods are stopped where they are not."""
         self.works.vacancies.drop(job)
+        self.works.least.pop(job, None)
+        self.gangs.forget(job)
         for uid in tuple(self.works.of_job.get(job, {}).values()):
             work = self.works.of[uid]
             if not work.attempt and not work.is_told:
@@ -234,8 +256,11 @@ class Governor:
         yield from self.works.take_news()
         faulted, self.asking.faulted = self.asking.faulted, []
         self.works.touched |= dict.fromkeys(faulted)
-        for job in self.works.vacancies.given_up(self.now()):
-            yield JobCancelled(job)
+        for seat in self.works.vacancies.given_up(self.now()):
+            self.gangs.touch(seat[0])
+            yield TaskCancelled(*seat)
+        for key in self.gangs.take_changed():
+            yield from self._look_at_gang(key)
 
     def _count_lost(self) -> None:
         """Find the nodes whose objects have been gone for so long that nothing of them runs any more."""
@@ -254,8 +279,30 @@ class Governor:
         self.asking.drop(pod.uid)
         self.works.seat(work, vacancy.seat)
         yield Replaced(*vacancy.seat, pod.name, pod.uid)
-        if vacancy.is_held and not self.works.vacancies.are_open(work.job):
+        self.gangs.touch(work.job)
+        if vacancy.is_held and not self.gangs.is_one(work.job):
             yield JobReleased(work.job)
+
+    def _look_at_gang(self, key: Key) -> Iterator[Report]:
+        """How many pods of a gang start together, whether so many are there, and which tasks it goes on without."""
+        job = self.gangs.job_of.get(key, "")
+        members = self.works.members(job) if job else []
+        if not members:
+            return
+        found = self.gangs.least(key, [work.pod for work in members])
+        least = self.works.least[job] = found or self.works.least[job]
+        awaited, lacks = self.works.vacancies.held(job), ""
+        if not found and not any(work.attempt for work in members):
+            lacks = f"its {in_words(key)} is not there any more"
+        elif len(members) >= least:
+            for seat in awaited:
+                self.works.vacancies.leave(seat)
+                yield TaskCancelled(*seat)
+        elif awaited:
+            lacks = AWAITED
+        elif not any(work.attempt for work in members):
+            lacks = f"{len(members)} of the {least} pods of its {in_words(key)} are there"
+        yield GangChanged(job, least, lacks)
 
     def _report_of(self, name: str) -> MachineReported:
         """What a node holds: all that was let go to it, or is about to be, and whose end is not recorded."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.constraints import Constraint, Taint, constraint_of, taints_of
+from fairhold.engines.kubernetes.gangs import gangs_of
 from fairhold.engines.kubernetes.recreating import pack
 from fairhold.engines.kubernetes.requests import amounts_of, quantities
 from fairhold.model.kubernetes import Amounts
@@ -16,8 +18,10 @@ from fairhold.orchestrator.events import Exit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairhold.engines.kubernetes.gangs import Gang
+
 Shared = TypeVar("Shared", Amounts, Constraint)
-MOST_DIGITS = 6
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,9}")
 OVER = ("Succeeded", "Failed")
 MARK = "ReclaimedByFairhold"
 """Reason of the condition by which a pod is told to give way, where it is Fairhold that tells it."""
@@ -56,6 +60,7 @@ class Pod:
     is_disrupted : its condition says that it is to give way; is_marked: it was Fairhold that said so
     is_running   : a container of it runs
     end      : how it ended, None = something of it may run, now or later
+    gangs    : what it says of pods that start together with it
     trouble  : why kube-scheduler cannot bind it, empty = it is bound or not looked at
     waits    : why it waits, by its condition, empty = that says nothing
     unstarted : why a container of it cannot start, as its kubelet says, while none runs; empty = it may
@@ -87,6 +92,7 @@ class Pod:
     is_daemon: bool
     end: Exit | None
     trouble: str
+    gangs: tuple[Gang, ...] = ()
     waits: str = ""
     unstarted: str = ""
     manifest: bytes = b""
@@ -122,15 +128,11 @@ class Pod:
         return (uid, index) if slash else None
 
     @property
-    def gang(self) -> tuple[str, str]:
-        """Namespace and name of its gang; without a name the pods of its controller are one."""
-        return self.namespace, self.annotations.get(names.GANG) or (self.owner.uid if self.owner else self.uid)
-
-    @property
-    def gang_size(self) -> int:
-        """How many pods start together with it, itself counted; 1 = it is alone."""
-        said = self.annotations.get(names.GANG_SIZE, "")
-        return int(said) if said.isascii() and said.isdigit() and len(said) < MOST_DIGITS else 1
+    def worth(self) -> tuple[int, int, str]:
+        """Place among the pods of its gang, the most valuable first: what its deletion costs, its index, its name."""
+        said = self.annotations.get(names.DELETION_COST, "")
+        cost = int(said) if _INTEGER.fullmatch(said) else 0
+        return -cost, int(self.index) if self.index.isdigit() else -1, self.name
 
     @property
     def is_of_job(self) -> bool:
@@ -169,7 +171,8 @@ def _shared(value: Shared) -> Shared:
     return value
 
 
-_OURS = (names.CONSUMER, names.NOTICE, names.RECREATE, names.GANG, names.GANG_SIZE, names.OWNER)
+_READ = (names.CONSUMER, names.NOTICE, names.RECREATE, names.DELETION_COST, names.OWNER)
+"""Annotations that are kept as they are."""
 
 
 def pod_of(document: Mapping[str, Any]) -> Pod:
@@ -186,7 +189,7 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         name=meta["name"],
         version=meta["resourceVersion"],
         labels=meta.get("labels") or {},
-        annotations={key: annotations[key] for key in _OURS if key in annotations},
+        annotations={key: annotations[key] for key in _READ if key in annotations},
         service_account=spec.get("serviceAccountName") or "default",
         owner=owner,
         gates=tuple(each.get("name") or "" for each in spec.get("schedulingGates") or ()),
@@ -207,6 +210,7 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         end=end_of(spec, status, is_deleting=is_deleting, is_noticed=names.NOTICE in annotations),
         trouble=_trouble(_conditions(status).get("PodScheduled", {})),
         unstarted=_unstarted(status),
+        gangs=gangs_of(meta, spec, owner),
         waits=_waits(_conditions(status).get(names.GRANTED, {})),
         manifest=pack(document) if owner is None and annotations.get(names.RECREATE) == "true" else b"",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from fairhold.ports.governor import Family, Seat
 
@@ -60,23 +60,30 @@ class Vacancies:
 
     def drop(self, job: str) -> None:
         """A job waits for no pod any more."""
+        self._keep(lambda each: each.seat[0] != job)
+
+    def leave(self, seat: Seat) -> None:
+        """A task waits for no pod any more."""
+        self._keep(lambda each: each.seat != seat)
+
+    def given_up(self, now: int) -> list[Seat]:
+        """Tasks that have waited for too long; they are forgotten here."""
+        late = [each.seat for waiting in self._of.values() for each in waiting if each.until and each.until <= now]
+        for seat in late:
+            self.leave(seat)
+        return late
+
+    def held(self, job: str) -> list[Seat]:
+        """Tasks of a job whose pod is gone, and that wait for another."""
+        return [each.seat for waiting in self._of.values() for each in waiting if each.seat[0] == job and each.is_held]
+
+    def _find(self, family: Family, seat: Seat) -> Vacancy | None:
+        return next((each for each in self._of.get(family, ()) if each.seat == seat), None)
+
+    def _keep(self, stays: Callable[[Vacancy], bool]) -> None:
         for family, waiting in list(self._of.items()):
-            left = deque(each for each in waiting if each.seat[0] != job)
+            left = deque(each for each in waiting if stays(each))
             if left:
                 self._of[family] = left
             else:
                 del self._of[family]
-
-    def given_up(self, now: int) -> Iterator[str]:
-        """Jobs that have waited for too long; they are forgotten here."""
-        late = [each.seat[0] for waiting in self._of.values() for each in waiting if each.until and each.until <= now]
-        for job in dict.fromkeys(late):
-            self.drop(job)
-            yield job
-
-    def are_open(self, job: str) -> bool:
-        """Whether a task of a job whose pod is gone waits for another."""
-        return any(each.seat[0] == job and each.is_held for waiting in self._of.values() for each in waiting)
-
-    def _find(self, family: Family, seat: Seat) -> Vacancy | None:
-        return next((each for each in self._of.get(family, ()) if each.seat == seat), None)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from fairhold.engines.kubernetes.api import Api
 
-_GONE = 410
+_ABSENT, _GONE = 404, 410
+ABSENT = 10.0
+"""Seconds between two looks for a kind that the cluster lacks."""
 _SOON, _LATER = 0.2, 5.0
 """Seconds between two tries to reach the API server, doubled from the first to the last; the end waits so long, too."""
 
@@ -38,6 +40,14 @@ class Follower(Protocol):
 
     def stale(self, kind: str, why: ApiError) -> None:
         """The API server does not tell any more."""
+        ...
+
+
+class OptionalFollower(Follower, Protocol):
+    """Who is told of a kind that may not be there."""
+
+    def serves(self, kind: str, *, is_served: bool) -> None:
+        """The cluster has a kind, or lacks it."""
         ...
 
 
@@ -110,3 +120,36 @@ class Watcher:
                 self._follower.gone(self.kind, change.document)
             elif change.kind != "BOOKMARK":
                 self._follower.seen(self.kind, change.document)
+
+
+class OptionalWatcher(Watcher):
+    """Follows a kind that the cluster may lack, and get or lose at any time.
+
+    kind : plural and group, as its definition is called
+    """
+
+    def __init__(self, api: Api, kind: str, follower: OptionalFollower) -> None:
+        super().__init__(api, kind, "", follower)
+        self._tells = follower
+
+    def list(self) -> None:
+        """Tell all there are, and whether the cluster has the kind. Raises ApiError."""
+        plural, _, group = self.kind.partition(".")
+        self.path = self._api.find(group, plural)
+        self._tells.serves(self.kind, is_served=bool(self.path))
+        if self.path:
+            super().list()
+        else:
+            self._tells.listed(self.kind, ())
+
+    def _watch(self) -> None:
+        if not self.path:
+            self._version = ""
+            self._is_closing.wait(ABSENT)
+            return
+        try:
+            super()._watch()
+        except ApiError as error:
+            if error.status != _ABSENT:
+                raise
+            self._version = ""  # the kind is gone

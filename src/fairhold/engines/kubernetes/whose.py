@@ -57,8 +57,8 @@ def _leaf(plan: Plan, word: str, source: str) -> str:
     raise InputError([Fault("unknown-consumer", what, mend)])
 
 
-def terms_of(plan: Plan, pod: Pod, consumer: str, siting: Siting, *, count: int = 1) -> JobSubmitted:
-    """What is asked for a pod, or for so many alike that start together.
+def terms_of(plan: Plan, pod: Pod, consumer: str, siting: Siting, *, count: int = 1, least: int = 0) -> JobSubmitted:
+    """What is asked for a pod, or for so many alike of which at least so many start together.
 
     Raises InputError where no policy shares nodes with its consumer, or nothing of what it asks for.
     """
@@ -68,7 +68,7 @@ def terms_of(plan: Plan, pod: Pod, consumer: str, siting: Siting, *, count: int 
         what = f"no policy shares nodes of this cluster with `{consumer}`"
         raise InputError([Fault("group-without-nodes", what, "write `nodes: {}` in its resource group in the plan")])
     if first.slot:
-        if count > 1:
+        if least:
             what = f"`{groups[0]}` is shared in slots, in which pods cannot start together"
             raise InputError([Fault("gang-of-slots", what, "share resources of nodes, or leave the gang out")])
         units = slots_for(first.slot, pod.amounts)
@@ -78,7 +78,6 @@ def terms_of(plan: Plan, pod: Pod, consumer: str, siting: Siting, *, count: int 
         what = "the pod asks for nothing of what the plan shares"
         names_ = ", ".join(resource.name for resource in plan.resources)
         raise InputError([Fault("missing-unit", what, f"give its containers `resources.requests` of {names_}")])
-    least = count if count > 1 else 0
     return JobSubmitted("", consumer, "", count, pod.priority, siting=siting, unit=told, min_count=least)
 
 

@@ -10,7 +10,7 @@ from fairhold.engines.kubernetes.vacancies import Vacancies
 from fairhold.engines.kubernetes.work import UNSTARTED
 from fairhold.engines.kubernetes.writes import recreate
 from fairhold.orchestrator.ending import OUTCOMES
-from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskEnded, TaskRunning
+from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
 from fairhold.ports.governor import AWAITED
 from fairhold.units import SECOND, format_instant
@@ -35,6 +35,7 @@ class Works:
     """Governed pods by uid.
 
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
+    least     : job of a gang → pods without which it does not go on
     avoided   : nodes on which kube-scheduler could not bind pods of a family
     news      : what the service is to be told
     anew      : bare pods to make anew; asking: pods that are to get another job
@@ -47,6 +48,7 @@ class Works:
         self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
         self.avoided: dict[Family, frozenset[str]] = {}
+        self.least: dict[str, int] = {}
         self.news: list[Event] = []
         self.touched: dict[str, None] = {}
         self._of_attempt: dict[int, str] = {}
@@ -114,8 +116,7 @@ class Works:
         if work is None:
             return None
         if work.job and not work.is_told:
-            self.news.append(JobCancelled(work.job))
-            self.vacancies.drop(work.job)
+            self._leave_out(work)
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
         self._ended.pop(work.attempt, None)
@@ -169,17 +170,31 @@ class Works:
         waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
         work.is_replaced = (waits or work.is_moving) and pod.family is not None
         if waits and pod.family is not None:
-            if self.pod_of(work.seat) == pod.uid:  # else another has taken its place already
+            if self.pod_of(work.seat) != pod.uid:
+                pass  # another has taken its place already
+            elif self._does_without(work):
+                self._leave_out(work)
+            else:
                 self.awaits(work.seat, pod.family)
                 self.news.append(JobHeld(work.job, AWAITED))
         elif waits or end.reason == "cancel":
-            self.news.append(JobCancelled(work.job))
-            self.vacancies.drop(work.job)
+            self._leave_out(work)
         elif not work.is_moving:
-            self._leave(work)
+            self._unseat_heir(work)
         self._tell_end(work, end)
 
-    def _leave(self, work: Work) -> None:
+    def _does_without(self, work: Work) -> bool:
+        """Whether the others of its job go on when a pod has ended, and no other has taken its place."""
+        least = self.least.get(work.job, 0)
+        return len([each for each in self.members(work.job) if each is not work]) >= least > 0
+
+    def _leave_out(self, work: Work) -> None:
+        """A task has no pod any more, and waits for none; with its last task a job is over."""
+        if self.pod_of(work.seat) == work.pod.uid:
+            self.news.append(TaskCancelled(*work.seat))
+            self.vacancies.leave(work.seat)
+
+    def _unseat_heir(self, work: Work) -> None:
         """A task is over by itself: the pod that was to take the place of its own, as its Job wants it, asks anew."""
         if work.pod.family is not None:
             self.vacancies.close(work.pod.family, work.seat)
@@ -195,6 +210,10 @@ class Works:
             del self.of_job[work.job][work.index]
             if not self.of_job[work.job]:
                 del self.of_job[work.job]
+
+    def members(self, job: str) -> list[Work]:
+        """Pods of a job that are not over, one of each task."""
+        return [work for uid in self.of_job.get(job, {}).values() if not (work := self.of[uid]).is_told]
 
     def _tell_end(self, work: Work, end: Exit) -> None:
         work.is_told, work.end = True, end
@@ -229,7 +248,7 @@ class Works:
         work = self.of.get(self.pod_of((order.job, order.index)))
         if work is None or work.is_told or work.pod.is_deleting:
             end = Exit("cancel", detail="its pod was deleted before it was let go")
-            self.news += [JobCancelled(order.job), TaskEnded(order.attempt, Outcome.STOPPED, end)]
+            self.news += [TaskCancelled(order.job, order.index), TaskEnded(order.attempt, Outcome.STOPPED, end)]
         else:
             self.grant(work, order.attempt, order.host)
 

@@ -31,7 +31,16 @@ from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPL
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
-from fairhold.runtime.live.submitting import Limits, Waiting, check_limits, job_of_key, still_waited_for
+from fairhold.runtime.live.submitting import (
+    Limits,
+    Waiting,
+    Waits,
+    check_limits,
+    check_size,
+    job_of_key,
+    still_waited_for,
+    waits_of,
+)
 from fairhold.runtime.live.usage import LiveUsage
 from fairhold.runtime.live.windows import windows_of
 
@@ -290,7 +299,7 @@ class Core:
         terms = self._terms(asked)
         job = terms.job
         self.feed(terms)
-        self.waiting.add(terms)
+        self.waiting.add(waits_of(terms))
         self.next_job += 1
         self.journal.put_spec(job, spec_document(asked.spec))
         self.specs.remember(job, asked.spec)
@@ -318,13 +327,25 @@ class Core:
         spec = None if labels is None else self.specs.of(job)  # read before anything is changed
         if asked.consumer:
             self._move(asked)
-        elif asked.priority is not None:
-            self.feed(asked)
+        else:
+            self._resize(asked)
         if spec is not None and labels is not None:
             spec = replace(spec, labels=dict(labels))
             self.journal.note_entry([LABELLED, job, spec.labels], self.now())
             self.journal.change_spec(job, spec_document(spec))
             self.specs.remember(job, spec)
+
+    def _resize(self, asked: JobChanged) -> None:
+        record = self.orchestrator.jobs.get(asked.job)
+        if record is None or asked.tasks <= record.terms.tasks:
+            if asked.priority is not None or asked.min_count is not None:
+                self.feed(asked)
+            return
+        check_size(self, asked.tasks)
+        more = Waits((record.resource_group, record.consumer), asked.tasks - record.terms.tasks)
+        self.waiting.check(self, more)
+        self.feed(asked)
+        self.waiting.add(more)
 
     def _move(self, asked: JobChanged) -> None:
         record = self.orchestrator.jobs.get(asked.job)

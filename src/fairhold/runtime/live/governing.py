@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
-from fairhold.orchestrator.events import JobCancelled, JobChanged, TaskAdopted
-from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Replaced
+from fairhold.orchestrator.events import JobCancelled, JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.ports.governor import AWAITED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.model.spec import Spec
     from fairhold.orchestrator.tasks import JobRecord
-    from fairhold.ports.governor import Governor, Report, Seat
+    from fairhold.ports.governor import GangKey, Governor, Report, Seat
     from fairhold.runtime.live.core import Core
 
 _LOG = logging.getLogger("fairhold")
@@ -26,6 +30,10 @@ EXPLAINED_EVERY = 3 * SECOND
 """Microseconds between two looks at why pods wait."""
 LONGEST = 0.02
 """Seconds that such a look may take."""
+INCOMPLETE = "its gang cannot start: "
+"""How the reason begins for which a job is held until so many pods are there as start together."""
+MOST_PODS = 1_000
+"""Pods of one gang in all; those that come later in its life are jobs of their own."""
 
 
 class Governing:
@@ -36,6 +44,8 @@ class Governing:
         self._seat_of = _seats(core)
         """Uid of a pod → its task, of jobs from before this start that were not met again."""
         governor.met_before(self._seat_of)
+        for job, key in _gangs(core):
+            governor.begin_gang(key, job, core.cluster.jobs[job].terms.min_count)
         self._plan = core.plan
         self._unexplained: list[str] = []
         self._explain_at, self._is_to_explain = 0, False
@@ -91,6 +101,8 @@ class Governing:
             self._ask(core, report)
         elif isinstance(report, Replaced):
             self._replace(core, report)
+        elif isinstance(report, GangChanged):
+            self._fit_gang(core, report)
         elif isinstance(report, AllSeen):
             self._compare(core, report.uids)
         else:
@@ -118,12 +130,13 @@ class Governing:
             mend = "compare `nodes` of the plan with the node's labels"
             self.governor.refused(uid, Fault("unknown-host", what, mend))
             return
-        if not job:
-            try:
-                job = core.submit(Submission(asked.user, uid, asked.terms, asked.spec))
-            except InputError as error:
-                self.governor.refused(uid, error.faults[0])
-                return
+        try:
+            if not job:
+                job, index = self._join(core, asked) if asked.job else (self._submit(core, asked), 0)
+        except InputError as error:
+            for each in asked.work:
+                self.governor.refused(each, error.faults[0])
+            return
         record = core.cluster.jobs.get(job)
         if record is None or record.is_cancelled or record.is_over:
             for each in asked.work:
@@ -134,6 +147,48 @@ class Governing:
             self._explain_later(core)
         else:
             self._find(core, asked, record, index, is_last=is_last or not asked.is_going)
+
+    def _submit(self, core: Core, asked: Appeared) -> str:
+        """A new job. Raises InputError where it cannot be accepted."""
+        job = core.submit(Submission(asked.user, asked.work[0], asked.terms, asked.spec))
+        if key := _gang_of(asked.spec):
+            self.governor.begin_gang(key, job, asked.terms.min_count)
+        return job
+
+    def _join(self, core: Core, asked: Appeared) -> Seat:
+        """One more task for the job of a gang; a job of its own where that has very many.
+
+        Raises InputError where it cannot be accepted.
+        """
+        job, spec = core.cluster.jobs.get(asked.job), core.specs.of(asked.job)
+        if job is None or job.is_over or job.is_cancelled:  # a moment ago: this is the first pod of another gang
+            self.governor.is_over(asked.job)
+            return self._submit(core, asked), 0
+        is_full = job.terms.tasks >= MOST_PODS or (asked.host and (job.waiting or job.hold is not None))
+        if spec is None or is_full or (job.terms.unit, job.consumer) != (asked.terms.unit, asked.terms.consumer):
+            alone = {name: text for name, text in asked.spec.labels.items() if name != "gang"}
+            return self._submit(core, replace(asked, spec=replace(asked.spec, labels=alone))), 0
+        labels = {key: f"{spec.labels[key]},{asked.spec.labels[key]}" for key in ("pod", "uid", "owner")}
+        core.change(JobChanged(job.name, tasks=job.terms.tasks + 1), {**spec.labels, **labels})
+        return job.name, job.terms.tasks - 1
+
+    def _fit_gang(self, core: Core, gang: GangChanged) -> None:
+        """Tell the core how many pods of a gang start together, and hold it as long as they cannot."""
+        job, lacks = core.cluster.jobs.get(gang.job), gang.lacks
+        if job is None or job.is_over or job.is_cancelled:
+            return
+        least = min(gang.least, job.terms.tasks)
+        if least != job.terms.min_count:
+            try:
+                core.change(JobChanged(job.name, min_count=least), None)
+            except InputError as error:
+                lacks = lacks or error.faults[0].what
+        is_ours = job.hold == AWAITED or (job.hold or "").startswith(INCOMPLETE)
+        hold = lacks if lacks in {"", AWAITED} else f"{INCOMPLETE}{lacks}"
+        if hold and (job.hold is None or is_ours) and job.hold != hold:
+            core.feed(JobHeld(job.name, hold))
+        elif not hold and is_ours:
+            core.feed(JobReleased(job.name))
 
     def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int, *, is_last: bool) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
@@ -181,8 +236,8 @@ class Governing:
             }:
                 continue  # it has ended, and its pod is gone
             if record.hold != AWAITED or not self._await(core, (job, index)):
-                core.feed(JobCancelled(job))
-        self._seat_of = {}
+                core.feed(TaskCancelled(job, index))
+        self._seat_of = {uid: seat for uid, seat in self._seat_of.items() if uid in uids}
 
     def _await(self, core: Core, seat: Seat) -> bool:
         """Have a task from before this start wait for another pod; False: nobody makes one."""
@@ -203,6 +258,20 @@ def _seat_of_going(core: Core, asked: Appeared) -> Seat:
     owners = spec.labels.get("owner", "").split(",")
     is_its = attempt.index < len(owners) and owners[attempt.index] == asked.spec.labels["owner"]
     return (attempt.job.name, attempt.index) if is_its else ("", 0)
+
+
+def _gang_of(spec: Spec) -> GangKey | None:
+    """The gang whose job it is."""
+    said = spec.labels.get("gang", "").split("/")
+    return (said[0], said[1], said[2]) if len(said) > 2 else None
+
+
+def _gangs(core: Core) -> Iterator[tuple[str, GangKey]]:
+    """Jobs of gangs that have not ended."""
+    for job in core.cluster.jobs:
+        spec = core.specs.of(job)
+        if spec is not None and (key := _gang_of(spec)) is not None:
+            yield job, key
 
 
 def _seats(core: Core) -> dict[str, Seat]:

@@ -88,12 +88,12 @@ def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Depende
     return tuple(waited)
 
 
-class _Waits(NamedTuple):
-    """Tasks that are about to wait in a leaf of a resource group; new: those of them that did not wait before."""
+class Waits(NamedTuple):
+    """Tasks that are about to wait in a leaf of a resource group; is_new: they did not wait before, in another one."""
 
     leaf: tuple[str, str]
     tasks: int
-    new: int
+    is_new: bool = True
 
 
 def waiting_of(job: JobRecord) -> int:
@@ -115,19 +115,15 @@ class Waiting:
         self._all = 0
         self._of_leaf: dict[tuple[str, str], int] = {}
 
-    def check(self, core: Core, terms: JobSubmitted) -> None:
-        """Raise InputError with the code `too-many` where a job would go beyond a limit."""
-        self._check(core, _Waits((terms.resource_group, terms.consumer), terms.count, terms.count))
-
-    def add(self, terms: JobSubmitted) -> None:
-        """A job was accepted."""
-        self._all += terms.count
-        self._add((terms.resource_group, terms.consumer), terms.count)
+    def add(self, more: Waits) -> None:
+        """Tasks were accepted."""
+        self._all += more.tasks
+        self._add(*more[:2])
 
     def check_move(self, core: Core, job: JobRecord, consumer: str) -> None:
         """As `check`, where what waits of a job would wait in another leaf."""
         if consumer != job.consumer:
-            self._check(core, _Waits((job.resource_group, consumer), waiting_of(job), 0))
+            self.check(core, Waits((job.resource_group, consumer), waiting_of(job), is_new=False))
 
     def move(self, job: JobRecord, before: str, after: str) -> None:
         """A job has gone from one leaf to another."""
@@ -137,16 +133,17 @@ class Waiting:
     def _add(self, leaf: tuple[str, str], tasks: int) -> None:
         self._of_leaf[leaf] = max(0, self._of_leaf.get(leaf, 0) + tasks)
 
-    def _check(self, core: Core, more: _Waits) -> None:
+    def check(self, core: Core, more: Waits) -> None:
+        """Raise InputError with the code `too-many` where tasks would go beyond a limit."""
         if self._version != core.version or (self._beyond(core, more) and self._is_old(core)):
             self._count(core)
         beyond = self._beyond(core, more)
         if beyond:
             raise _too_many(*beyond)
 
-    def _beyond(self, core: Core, more: _Waits) -> tuple[str, int, int] | None:
+    def _beyond(self, core: Core, more: Waits) -> tuple[str, int, int] | None:
         for name, limit, added, value in (
-            ("waiting", core.limits.waiting, more.new, self._all),
+            ("waiting", core.limits.waiting, more.tasks if more.is_new else 0, self._all),
             ("waiting_in_leaf", core.limits.waiting_in_leaf, more.tasks, self._of_leaf.get(more.leaf, 0)),
         ):
             if added and value + added > limit:
@@ -167,9 +164,7 @@ class Waiting:
 
 def check_limits(core: Core, terms: JobSubmitted) -> None:
     """Raise InputError where a job goes beyond a limit: `too-large`, or `too-many` where it may be taken later."""
-    if terms.count > core.limits.tasks:
-        what = f"the limit `tasks` of one job is {core.limits.tasks}, and this one has {terms.count}"
-        raise InputError([Fault("too-large", what, f"submit several smaller jobs, or {raised('tasks')}")])
+    check_size(core, terms.count)
     for name, limit in (("waiting_in_leaf", core.limits.waiting_in_leaf), ("waiting", core.limits.waiting)):
         if terms.count > limit:  # it would not be taken later, either
             what = f"the limit `{name}` is {limit}, and this job alone has {terms.count} tasks"
@@ -177,7 +172,19 @@ def check_limits(core: Core, terms: JobSubmitted) -> None:
             raise InputError([Fault("too-large", what, mend)])
     if len(core.orchestrator.jobs) >= core.limits.jobs:
         raise _too_many("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1)
-    core.waiting.check(core, terms)
+    core.waiting.check(core, waits_of(terms))
+
+
+def check_size(core: Core, tasks: int) -> None:
+    """Raise InputError `too-large` where a job has more tasks than one may have."""
+    if tasks > core.limits.tasks:
+        what = f"the limit `tasks` of one job is {core.limits.tasks}, and this one has {tasks}"
+        raise InputError([Fault("too-large", what, f"submit several smaller jobs, or {raised('tasks')}")])
+
+
+def waits_of(terms: JobSubmitted) -> Waits:
+    """What waits of a job that is submitted."""
+    return Waits((terms.resource_group, terms.consumer), terms.count)
 
 
 def _too_many(name: str, limit: int, value: int) -> InputError:

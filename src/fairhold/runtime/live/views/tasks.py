@@ -58,7 +58,8 @@ class _Page:
             self.tried = job.tried()
             self.begun = job.progress().get("next", 0)
             self.rest = say.CANCELLED if job.is_cancelled else _waits_as(job)
-        self.known = sorted({*self.live, *self.tried})
+        left_out = job.left_out if job is not None else None
+        self.known = sorted({*self.live, *self.tried, *(left_out or ())})
         self.done: list[FinishedTask] = []
         self.is_read = False
 
@@ -109,7 +110,8 @@ class _Page:
             state = "delayed" if self.job.delays and index in self.job.delays else _waits_as(self.job)
         else:
             # the last attempt says what became of the task; one that would wait again was cancelled since
-            state = over[-1].state if over[-1].state in {say.DONE, say.FAILED} else say.CANCELLED
+            is_done = over and over[-1].state in {say.DONE, say.FAILED}
+            state = over[-1].state if is_done else say.CANCELLED
         entry: Document = {"task": index, "state": state, "attempts": attempts}
         if state == "delayed" and self.job is not None and self.job.delays:
             entry["until"] = format_instant(self.job.delays[index])
