@@ -302,7 +302,7 @@ def _reason(work: Work, reason: str) -> str:
         return work.stopping
     if reason in {"finished", "yielded"} or not work.pod.is_deleting:
         return reason
-    if work.notice:
+    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
         return "reclaim"
     return "host_lost" if work.pod.is_disrupted else "cancel"
 
