@@ -6,7 +6,7 @@ TEST_JOBS ?= 4
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm clean
+.PHONY: run setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -59,6 +59,10 @@ kubernetes-short: kubernetes-cluster
 ## The same with many kills of the service, the API server and its store.
 kubernetes-storm: kubernetes-cluster
 	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=130 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
+
+## A bank on Kubernetes: lending and reclaim of GPUs on a control plane of this machine, as kubectl shows them.
+kubernetes-demo: kubernetes-cluster
+	@$(BIN)/python -m examples.kubernetes_demo
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairhold.model.plan import Plan
+    from fairhold.orchestrator.outbox import Order
     from fairhold.ports.governor import Cluster, Report, Seat
 
 PATIENT = 60.0
@@ -100,12 +101,16 @@ class Bench:
         engine.start()
         return engine
 
-    def reopen(self, *, after: Callable[[], None] = lambda: None) -> None:
-        """The service ends and comes back; after: what happens meanwhile."""
+    def reopen(self, *first: Order, after: Callable[[], None] = lambda: None) -> None:
+        """The service ends and comes back.
+
+        after : what happens meanwhile; first: what it orders before it has taken in anything
+        """
         self.engine.close()
         after()
         self.told.clear()
         self.engine = self._open()
+        self.engine.execute(first)
         self.until(lambda: self.all_of(AllSeen))
 
     def close(self) -> None:
@@ -288,6 +293,14 @@ class GovernorContract:
         assert [(each.attempt, each.is_alive, each.exit) for each in held] == [(attempt, True, None)]
         bench.engine.execute([Stop(attempt, "cancel")])
         assert bench.end_of(attempt).outcome is Outcome.STOPPED
+
+    def test_an_order_before_all_is_seen_ends_nothing(self, bench: Bench) -> None:
+        uid, attempt = bench.run("a")
+        bench.reopen(Stop(attempt, "reclaim"))
+        bench.until(lambda: TaskRunning(attempt) in bench.told)
+        assert not bench.all_of(TaskEnded)
+        assert bench.engine.governor.is_held(attempt)
+        assert bench.place.runs(uid)
 
     def test_an_end_while_nobody_governs_is_told_by_the_next(self, bench: Bench) -> None:
         uid, attempt = bench.run("a")

@@ -137,7 +137,7 @@ def test_a_follower_ends_when_it_is_asked_to(pair: Pair) -> None:
 def test_a_lease_that_cannot_be_is_told_at_the_start(cluster: ControlPlane, tmp_path: Path) -> None:
     wrong = (
         ("nowhere", ADMINISTRATOR, "there is no namespace `nowhere` for the lease [lease-namespace]"),
-        ("default", SERVICE, "the lease cannot be used"),
+        ("default", SERVICE, "get, create, update leases in default"),
     )
     for namespace, user, said in wrong:
         words = ("--kubernetes", "--kubeconfig", str(cluster.kubeconfig(user)), "--lease-namespace", namespace)

@@ -15,6 +15,7 @@ from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
 from fairhold.runtime.live.opening import Rising
 from fairhold.store.opening import open_store
+from fairhold.units import SECOND
 from tests.engines.governor_contract import PATIENT
 from tests.engines.kubernetes.fake_cluster import FakeCluster, ended
 from tests.kubernetes.estate import GPU, PLAN, state_of, template
@@ -45,9 +46,10 @@ class Served:
             )
         self.open()
 
-    def open(self) -> None:
+    def open(self, *, later: int = 0) -> None:
+        """Start, or start again; later: microseconds by which the clock was set on."""
         self.store = open_store(self.directory / "state", cluster="", node="n1", now=time.time_ns() // 1000)
-        now = Rising(self.store.last_at)
+        now = Rising(self.store.last_at + later)
         self.core = Core(self.store, now, cycle_min_gap=1_000)
         self.core.open(PLAN.format(pool="p", grace="60s", each=1), "plan", "ann")
         self.engine = Kubernetes(cast("Api", self.fake), self.core.plan, now.look)
@@ -140,3 +142,17 @@ def test_a_pod_that_ends_well_after_its_job_let_it_go_is_run_again_by_the_one_in
     (owner,) = served.documents("trading")
     served.end(owner, 0)
     served.until(lambda: served.pods("risk") == ["running", "running"])
+
+
+def test_a_notice_that_ends_while_nobody_governs_fails_no_job(served: Served) -> None:
+    served.job("risk", "borrows", 2)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    served.job("trading", "owner", 1)
+    served.until(lambda: any(attempt.told for attempt in served.core.cluster.attempts.values()))
+    served.close()
+    served.open(later=120 * SECOND)
+    served.until(lambda: served.pods("trading") == ["running"])
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    (again,) = (job for job in served.core.cluster.jobs.values() if job.consumer == "/risk" and job.waiting)
+    (ended,) = served.store.tasks_of(again.name)
+    assert (ended.reason, ended.code) == ("reclaim", 143)

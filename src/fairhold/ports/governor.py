@@ -166,7 +166,7 @@ class Cluster(Protocol):
         ...
 
     def execute(self, instructions: Iterable[Order]) -> None:
-        """Carry out orders; what cannot be done any more is told as an end."""
+        """Carry out orders; what cannot be done any more is told as an end. None before `AllSeen` was told."""
         ...
 
     def events(self) -> Iterator[Report]:

@@ -11,7 +11,7 @@ from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.pods import node_of, pod_of
 from fairhold.orchestrator.events import MachineGone, MachineReported, MachineSilent, Outcome, TaskEnded
-from fairhold.orchestrator.instructions import Start
+from fairhold.orchestrator.instructions import Start, Stop
 from fairhold.planio.plan import parse_plan
 from fairhold.ports.governor import Appeared
 from fairhold.units import SECOND
@@ -48,9 +48,9 @@ class Scene:
                 self.governor.accepted("u", ("1", 0))
         return found
 
-    def run(self, node: str, status: dict[str, Any] | None = None) -> None:
+    def run(self, node: str, status: dict[str, Any] | None = None, notes: dict[str, str] | None = None) -> None:
         """What was written is done, and the pod is on a node."""
-        self.pod["metadata"] |= {"finalizers": [names.FINALIZER], "annotations": {names.ATTEMPT: "1"}}
+        self.pod["metadata"] |= {"finalizers": [names.FINALIZER], "annotations": {names.ATTEMPT: "1"} | (notes or {})}
         self.pod["metadata"]["resourceVersion"] += "0"
         self.pod["spec"] |= {"schedulingGates": [], "nodeName": node, "nodeSelector": {names.HOSTNAME: node}}
         self.pod["status"] = status or {"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]}
@@ -182,3 +182,36 @@ def test_a_pod_that_starts_after_all_is_not_stopped() -> None:
     scene.now = due
     scene.run("n1", runs | {"conditions": told.body["status"]["conditions"]})
     assert scene.governor.writes() == []
+
+
+@pytest.mark.parametrize(
+    ("code", "stopping", "is_deleted", "is_released", "reason"),
+    [
+        (0, "reclaim", False, False, "finished"),  # its Job counts it: no other pod comes
+        (0, "reclaim", True, False, "finished"),
+        (0, "reclaim", True, True, "reclaim"),  # its Job has made another already
+        (3, "reclaim", False, False, "failed"),
+        (3, "requeue", False, False, "failed"),
+        (3, "reclaim", False, True, "reclaim"),
+        (143, "reclaim", True, False, "reclaim"),
+        (0, "cancel", False, False, "cancel"),
+    ],
+)
+def test_why_a_pod_ends_that_is_to_be_stopped(
+    *, code: int, stopping: str, is_deleted: bool, is_released: bool, reason: str
+) -> None:
+    scene = Scene()
+    scene.governor.execute(Start(1, "1", 0, 1, "", "n1"))
+    scene.governor.writes()
+    scene.run("n1")
+    scene.look()
+    scene.governor.execute(Stop(1, stopping))
+    if is_deleted:
+        scene.pod["metadata"]["deletionTimestamp"] = "2026-01-05T09:00:00Z"
+    over: dict[str, Any] = {"phase": "Failed" if code else "Succeeded"}
+    over["containerStatuses"] = [{"state": {"terminated": {"exitCode": code}}}]
+    notes = {names.OWNER: "j/0"} if is_released else {}
+    scene.run("n1", over, notes)
+    (end,) = [each for each in scene.look() if isinstance(each, TaskEnded)]
+    assert end.exit is not None
+    assert (end.exit.reason, end.exit.code) == (reason, code)

@@ -218,6 +218,27 @@ def test_a_new_lease_is_taken_after_a_silence_only() -> None:
     assert core.next(D + 2) == Ask(Do.HOLD, new)
 
 
+def test_a_lease_that_nobody_can_have_had_is_taken_when_it_is_made() -> None:
+    core = Leadership("me", TERMS)
+    core.is_first = True
+    core.answered(Ask(Do.LOOK), 0.0, 1.0, Seen())
+    ask = core.next(1.0)
+    assert ask == Ask(Do.HOLD, Seen())
+    core.answered(ask, 1.0, 2.0, Seen("1", "me", D))
+    assert core.left(2.0) == pytest.approx(D - TERMS.margin - 1.0)
+
+
+@pytest.mark.parametrize("answer", list(Refused))
+def test_who_was_not_alone_in_making_the_first_lease_waits_as_others_do(answer: Refused) -> None:
+    core = Leadership("me", TERMS)
+    core.is_first = True
+    core.answered(Ask(Do.LOOK), 0.0, 1.0, Seen())
+    core.answered(Ask(Do.HOLD, Seen()), 1.0, 2.0, answer)
+    assert core.next(4.0) == Ask(Do.LOOK)
+    core.answered(Ask(Do.LOOK), 4.0, 4.0, Seen())
+    assert core.next(4.0) == Ask(Do.MAKE, Seen())
+
+
 def test_an_answer_that_was_lost_is_looked_up_and_does_not_count() -> None:
     core = leading()
     core.answered(Ask(Do.HOLD, Seen("2", "me", D)), 5.0, 9.0, Refused.UNKNOWN)

@@ -225,8 +225,13 @@ class Governor:
             self.works.anew.append(manifest)
 
     def execute(self, order: Order) -> None:
-        """Carry out an order of the service; what cannot be done any more is told as an end."""
-        self.works.execute(order)
+        """Carry out an order of the service; what cannot be done any more is told as an end.
+
+        Before all there is was taken in, an attempt without a pod proves nothing: what is still wanted is ordered again
+        when the node has reported.
+        """
+        if not self._is_first:
+            self.works.execute(order)
 
     # What comes out
 

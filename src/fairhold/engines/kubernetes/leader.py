@@ -22,6 +22,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
 from fairhold.errors import Fault, InputError
@@ -114,6 +115,7 @@ class Leader:
         seen = self._request(ask)
         if not seen.version:
             self._check_namespace()
+            self._core.is_first = not any(_is_ours(pod) for pod in self._api.list("/api/v1/pods")[0])
         self._answered(ask, began, seen)
         self._thread.start()
 
@@ -231,6 +233,12 @@ class Leader:
         spec |= {"holderIdentity": holder, "renewTime": now, "leaseDurationSeconds": duration}
         kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
         return kind | {"metadata": known.get("metadata") or {"name": LEASE}, "spec": spec}
+
+
+def _is_ours(pod: Mapping[str, Any]) -> bool:
+    """Whether somebody who leads, or has led, let a pod go."""
+    meta = pod["metadata"]
+    return names.FINALIZER in (meta.get("finalizers") or ()) or names.ATTEMPT in (meta.get("annotations") or {})
 
 
 def _seen(document: dict[str, Any]) -> Seen:

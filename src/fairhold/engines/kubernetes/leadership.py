@@ -4,7 +4,8 @@ A holder renews the lease. It counts itself as leader until some time after it *
 it; a follower takes the lease when it has seen no change of it for longer than that. Both measure by a clock of their
 own, and no clock is compared with another's: so two lead at once only if their clocks differ in speed by more than the
 margin. A lease that was released is taken at once. One that is not there may have been deleted while somebody leads: a
-new one is nobody's, and is taken after the same silence.
+new one is nobody's, and is taken after the same silence. Only where nothing in the cluster shows that anybody has ever
+governed it is a new one taken when it is made.
 
 Every change names the version of the lease that was seen. So of two who take it one gets it, and an answer that was
 lost does no harm: the next look tells what became of the request.
@@ -105,12 +106,13 @@ class Leadership:
     identity : differs from that of all others
     seen     : the lease as it was seen last, None = never
     lost     : why it does not lead any more, empty = it does, or never did; it does nothing more then
+    is_first : nobody has ever governed the cluster, as it was seen: a lease that is not there is taken at once
     """
 
     def __init__(self, identity: str, terms: Terms) -> None:
         self.identity, self.terms = identity, terms
         self.seen: Seen | None = None
-        self.lost = ""
+        self.lost, self.is_first = "", False
         self._changed_at = 0.0
         self._until: float | None = None
         self._due = 0.0
@@ -135,7 +137,7 @@ class Leadership:
         if seen is None or self._has_to_look:
             return Ask(Do.LOOK)
         if not seen.version:
-            return Ask(Do.MAKE, seen)
+            return Ask(Do.HOLD if self.is_first else Do.MAKE, seen)
         if seen.holder in {"", self.identity} or now - self._changed_at >= max(self.terms.duration, seen.duration):
             return Ask(Do.HOLD, seen)
         return Ask(Do.LOOK)
@@ -144,6 +146,8 @@ class Leadership:
         """A request was answered; began: when it was made."""
         if self._until is not None and now >= self._until:
             self._lose("the lease could not be renewed in time")
+        if ask.do is not Do.LOOK:
+            self.is_first = False
         if isinstance(answer, Refused):
             self._has_to_look = True
             self._due = now if answer is Refused.CONFLICT else now + self.terms.pause

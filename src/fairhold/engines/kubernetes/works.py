@@ -316,12 +316,17 @@ class Works:
 
 
 def _reason(work: Work, reason: str) -> str:
-    """Why a pod has ended: what stopped it comes before how it took that."""
-    if work.stopping:
+    """Why a pod has ended: what stopped it comes before how it took that.
+
+    But its Job counts the end of a pod whose units were to be taken back, and that has ended before it was let go.
+    """
+    is_own_end = reason in {"finished", "yielded"} or not work.pod.is_deleting
+    is_counted = work.stopping in {"reclaim", "requeue"} and not work.pod.is_released
+    if work.stopping and not (is_own_end and is_counted):
         return work.stopping
-    if reason in {"finished", "yielded"} or not work.pod.is_deleting:
+    if is_own_end:
         return reason
-    if work.notice:
+    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
         return "reclaim"
     return "host_lost" if work.pod.is_disrupted else "cancel"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 from contextlib import ExitStack
 from functools import partial
@@ -15,11 +14,20 @@ from fairhold.errors import Fault, InputError
 from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
+from fairhold.runtime.live.cluster_checks import check_cluster
 from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
-from fairhold.runtime.live.leading import Led, follow, open_leader, take_over
+from fairhold.runtime.live.leading import (
+    Led,
+    end_while_waiting,
+    follow,
+    lease_namespace,
+    on_signals,
+    open_leader,
+    take_over,
+)
 from fairhold.runtime.live.opening import Rising, author, live_jobs
 from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
@@ -33,10 +41,6 @@ if TYPE_CHECKING:
 
     from fairhold.ports import Store
     from fairhold.runtime.live.opening import ClusterSettings, LiveSettings
-
-OLDEST, NEWEST = 30, 37
-"""Minor versions of Kubernetes that are supported: admission policies and gates have to be there."""
-_LOG = logging.getLogger("fairhold")
 
 
 class GovernedLive:
@@ -58,7 +62,7 @@ class GovernedLive:
             api = Api(access)
             opened.callback(api.close)
             with _told_of_the_cluster(api):
-                check_version(api)
+                check_cluster(api, lease_namespace(access, cluster), cluster.plan_object)
                 first = _first_plan(api, settings, cluster.plan_object)
             self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
             opened.callback(self.store.close)
@@ -145,20 +149,9 @@ def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan
         parse_plan(text, str(settings.plan), places=True)  # a follower with a plan at fault would be of no use
         return FirstPlan(text, str(settings.plan), author())
     if plan_object and not has_store(settings.directory):
-        return first_plan(api, plan_object, WallClock().now, settings.tell)
+        with on_signals(end_while_waiting):
+            return first_plan(api, plan_object, WallClock().now, settings.tell)
     return FirstPlan("", "the store", author())
-
-
-def check_version(api: Api) -> None:
-    """Raise InputError `kubernetes-version` where the cluster is older than what is supported."""
-    said = api.request("GET", "/version")
-    digits = "".join(letter for letter in str(said.get("minor")) if letter.isdigit())
-    minor = int(digits or 0)
-    if said.get("major") != "1" or minor < OLDEST:
-        what = f"the cluster is Kubernetes {said.get('gitVersion')}, and 1.{OLDEST} is the oldest that is supported"
-        raise InputError([Fault("kubernetes-version", what, "upgrade the cluster")])
-    if minor > NEWEST:
-        _LOG.warning("Kubernetes %s is newer than what this was tested with, 1.%s", said.get("gitVersion"), NEWEST)
 
 
 class _told_of_the_cluster:  # noqa: N801 - used as a word of the language

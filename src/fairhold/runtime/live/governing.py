@@ -46,6 +46,7 @@ class Governing:
         governor.met_before(self._seat_of)
         for job, key in _gangs(core):
             governor.begin_gang(key, job, core.cluster.jobs[job].terms.min_count)
+        self._has_seen_all, self._empty = False, set[str]()
         self._plan = core.plan
         self._unexplained: list[str] = []
         self._explain_at, self._is_to_explain = 0, False
@@ -65,6 +66,18 @@ class Governing:
     def _use(self, core: Core) -> None:
         self._plan = core.plan
         self.governor.use(core.plan)
+        if self._has_seen_all:
+            self._warn(core)
+
+    def _warn(self, core: Core) -> None:
+        """Say once of a resource group that no node of the cluster is in it, until there is one."""
+        empty = {name for name, group in core.plan.resource_groups.items() if group.has_unknown_hosts}
+        for name in sorted(empty - self._empty):
+            selector = core.plan.resource_groups[name].selector or ()
+            labels = ",".join(f"{key}={value}" if value else key for key, value in selector)
+            what = f"has the labels `{labels}`" if labels else "is there"
+            _LOG.warning("no node %s: nothing starts in the resource group `%s`", what, name)
+        self._empty = empty
 
     def _explain(self, core: Core) -> None:
         """Say at some pods why they wait, those that have waited for some time, in turn and not for long."""
@@ -238,6 +251,8 @@ class Governing:
             if record.hold != AWAITED or not self._await(core, (job, index)):
                 core.feed(TaskCancelled(job, index))
         self._seat_of = {uid: seat for uid, seat in self._seat_of.items() if uid in uids}
+        self._has_seen_all = True
+        self._warn(core)
 
     def _await(self, core: Core, seat: Seat) -> bool:
         """Have a task from before this start wait for another pod; False: nobody makes one."""

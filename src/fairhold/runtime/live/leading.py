@@ -70,9 +70,13 @@ class Led:
 
 def open_leader(access: Access, settings: ClusterSettings, on_lost: Callable[[], None]) -> Leader | None:
     """One who may lead, None where there is no other."""
-    if not settings.lease:
-        return None
-    return Leader(Api(access), settings.lease_namespace or access.namespace, Terms(settings.lease), on_lost)
+    namespace = lease_namespace(access, settings)
+    return Leader(Api(access), namespace, Terms(settings.lease), on_lost) if namespace else None
+
+
+def lease_namespace(access: Access, settings: ClusterSettings) -> str:
+    """Where the lease is, empty = there is none."""
+    return (settings.lease_namespace or access.namespace) if settings.lease else ""
 
 
 def take_over(core: Core, term: tuple[str, int]) -> None:
@@ -114,7 +118,8 @@ def follow(leader: Leader) -> None:
             raise
         mend = "name the namespace where it may use leases with --lease-namespace, or govern alone with --no-lease"
         raise InputError([Fault("kubernetes-rights", f"the lease cannot be used: {error}", mend)]) from None
-    with _signals() as came:
+    came: list[None] = []
+    with on_signals(lambda: came.append(None)):
         while not leader.wait(_LOOK):
             if came:
                 raise StoppedWhileWaitingError("stopped while another service leads")
@@ -122,17 +127,21 @@ def follow(leader: Leader) -> None:
                 raise LeadershipLostError(why)
 
 
+def end_while_waiting() -> None:
+    """End a service that waits for its plan, whatever it is doing."""
+    raise StoppedWhileWaitingError("stopped while there is no plan")
+
+
 @contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Signals that ask to end, as they come; for the main thread alone, others get none."""
-    came: list[int] = []
+def on_signals(act: Callable[[], object]) -> Iterator[None]:
+    """Act when a signal comes that asks to end; in the main thread, others get none."""
     before = {}
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
-                before[number] = signal.signal(number, lambda number, _: came.append(number))
+                before[number] = signal.signal(number, lambda *_: act())
     try:
-        yield came
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
