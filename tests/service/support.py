@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from fairhold.engines.kubernetes.governor import Governor
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
     from fairhold.ports import Clock
@@ -46,7 +47,12 @@ NOW = 1_767_600_000_000_000
 
 
 class FakeHub:
-    """An agent of the own machine that runs what it is told and ends it when the test says so."""
+    """An agent of the own machine that runs what it is told and ends it when the test says so.
+
+    governor : of a cluster, where a test sets one
+    """
+
+    governor: Governor
 
     def __init__(self) -> None:
         self.started: dict[int, Start] = {}
@@ -148,6 +154,7 @@ class Bank:
         plan: str = PLAN,
         clock: Clock | None = None,
         stopping: Any = None,
+        viewer_token: Path | None = None,
     ) -> None:
         self.place = place
         self.store = open_store(place, cluster="bank", node="n", now=NOW)
@@ -156,7 +163,7 @@ class Bank:
         self.core.open(plan, "plan.yaml", "ann")
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
-        self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2)
+        self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2, viewer_token=viewer_token)
         self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()
         self.head = {"Authorization": f"Bearer {self.token}"}

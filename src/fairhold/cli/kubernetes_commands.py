@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.arguments import AFTER, INPUT
+from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
 
 kubernetes_app = typer.Typer(no_args_is_help=True, help="Make a Kubernetes cluster one that can be governed.")
 
@@ -57,6 +58,24 @@ def kubernetes_manifest(
     from fairhold.cli.kubernetes import print_manifest  # noqa: PLC0415
 
     print_manifest(namespace, image, plan, user, output, replicas=replicas)
+
+
+@kubernetes_app.command("pods")
+def kubernetes_pods(
+    *,
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="Pods of this namespace alone; default: of all.")
+    ] = "",
+    state: Annotated[
+        str, typer.Option("--state", metavar="WORD", help="waiting, refused, granted, running, notice or stopping.")
+    ] = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """List the pods that are governed, and where they stand."""
+    from fairhold.cli.live.pods import list_pods  # noqa: PLC0415
+
+    list_pods(service, namespace, state, as_json=json)
 
 
 @kubernetes_app.command("release")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fairhold.service.settings import RequestLimits
 
 _PIECE = 64 * 1024
+_LOOKS = frozenset({("POST", "/v1/plan/check"), ("POST", "/v1/plan/diff"), ("POST", "/v1/jobs/check")})
+"""Requests that change nothing, besides those that only get."""
 _LOG = logging.getLogger("fairhold.requests")
 
 
@@ -83,6 +85,10 @@ class Gate:
         if isinstance(caller, Refused):
             return problem(caller.status, [caller.fault], caller.headers)
         state["caller"] = caller
+        asked = (scope["method"], scope["path"])
+        if not (caller.may_change or asked[0] in {"GET", "HEAD"} or asked in _LOOKS):
+            what = "the viewers' token lets you look, and change nothing"
+            return problem(403, [Fault("only-viewing", what, "ask with the service's own token")])
         limit, most = self._limits.most_clients
         if state.get("clients", 0) > most:
             what = f"the limit `{limit}` is {getattr(self._limits, limit)}"

@@ -66,6 +66,7 @@ class Wanted(NamedTuple):
     interval: str | int = "1s"
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
+    viewer_token: Path | None = None
 
     @property
     def plan_object(self) -> str:
@@ -130,6 +131,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         certificate=wanted.certificate,
         key=wanted.key,
         names=tuple(wanted.names),
+        viewer_token=wanted.viewer_token,
         limits=of_one,
     )
     return live, settings

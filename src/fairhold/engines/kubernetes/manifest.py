@@ -22,6 +22,7 @@ def documents(settings: ManifestSettings) -> list[Document]:
         *custom_resources(),
         manifest_rights.service_account(settings),
         *manifest_rights.rights(settings),
+        *manifest_rights.viewers(settings),
         *manifest_policies.policies(settings),
         *manifest_service.service(settings),
     ]

@@ -10,6 +10,8 @@ from fairhold import __version__
 Document = dict[str, Any]
 NAME = "fairhold"
 """Of the service account, the roles, the service, and what else there is one of."""
+PORT = 7878
+"""On which the service listens in its pod, on loopback."""
 LABELS = {"app.kubernetes.io/name": NAME}
 """Of every object."""
 

@@ -150,6 +150,19 @@ class Work:
         return max(self.stop_at(), self.retry_at)
 
 
+def standing(work: Work) -> str:
+    """Where a pod stands, in one word; see `docs/reference/api.md`."""
+    if work.is_told or (work.is_unwanted and work.pod.end is not None):
+        return "over"
+    if work.stopping or work.is_unwanted:
+        return "stopping"
+    if work.notice:
+        return "notice"
+    if work.attempt:
+        return "running" if work.pod.is_running else "granted"
+    return "refused" if work.fault is not None else "waiting"
+
+
 def camel(code: str) -> str:
     """A code as reasons of conditions are written: `never-fits` is `NeverFits`."""
     return "".join(word.capitalize() for word in code.replace("_", "-").split("-"))
