@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from fairhold.engines.kubernetes.governor import Governor
+    from fairhold.engines.kubernetes.measures import Measures
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
     from fairhold.ports import Clock
@@ -49,10 +50,11 @@ NOW = 1_767_600_000_000_000
 class FakeHub:
     """An agent of the own machine that runs what it is told and ends it when the test says so.
 
-    governor : of a cluster, where a test sets one
+    governor, measures : of a cluster, where a test sets them
     """
 
     governor: Governor
+    measures: Measures
 
     def __init__(self) -> None:
         self.started: dict[int, Start] = {}

@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.measures import Measures
 from fairhold.engines.kubernetes.names import GATE
 from fairhold.engines.kubernetes.pods import pod_of
 from tests.examples import FEW
@@ -43,7 +44,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bank]:
     """A service with something of everything."""
     with Bank(tmp_path_factory.mktemp("contract") / "state", stopping=NeverStopping()) as bank:
         fill(bank)
-        bank.hub.governor = governor(bank)
+        bank.hub.governor, bank.hub.measures = governor(bank), Measures()
         yield bank
 
 

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from fairhold.engines.agents.machine import MachineStatus
 from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.measures import Measures
 from fairhold.ports import Store
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
@@ -43,6 +44,7 @@ class Governing(Protocol):
     """An engine that governs a cluster."""
 
     governor: Governor
+    measures: Measures
 
 
 class Service(NamedTuple):

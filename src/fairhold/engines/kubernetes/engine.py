@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from fairhold.engines.kubernetes.announcing import Announcer
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.leader import Unfenced
+from fairhold.engines.kubernetes.measures import Measures
 from fairhold.engines.kubernetes.pods import node_of, pod_of
 from fairhold.engines.kubernetes.watching import Watcher
 from fairhold.units import SECOND
@@ -39,6 +42,7 @@ class Kubernetes:
     api       : client, closed with this
     on_events : called, from any thread, when `events` has something; must not wait
     fence     : what writes have to pass
+    measures  : what is counted
     """
 
     def __init__(
@@ -53,6 +57,9 @@ class Kubernetes:
         self.governor = Governor(plan, cluster, now)
         self._api, self._now, self._on_events = api, now, on_events
         self._fence = fence or Unfenced()
+        self.measures = Measures()
+        self.measures.look_at(self._stale_seconds, lambda: self._fence.leads)
+        self._announcer = Announcer(api, self._fence, self.measures)
         self._seen: deque[tuple[str, Any]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._fresh: set[str] = set()
@@ -60,7 +67,7 @@ class Kubernetes:
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
         self._due = 0
-        self._watchers = {kind: Watcher(api, kind, path, self) for kind, path in KINDS.items()}
+        self._watchers = {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
         self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
         self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
 
@@ -72,6 +79,7 @@ class Kubernetes:
             watcher.start()
         for thread in self._threads:
             thread.start()
+        self._announcer.start()
 
     # As the desk knows engines; in its thread
 
@@ -103,7 +111,12 @@ class Kubernetes:
             self._alarm.notify()
         for thread in self._threads:
             thread.join()
+        self._announcer.close()
         self._api.close()
+
+    def _stale_seconds(self) -> float:
+        since = self.governor.stale_since
+        return 0.0 if since is None else max(0.0, (self._now() - since) / SECOND)
 
     def _send(self) -> None:
         for write in self.governor.writes():
@@ -196,9 +209,9 @@ class Kubernetes:
         """Make a request; the pod as it is after it, looked up if need be, and whether it was done."""
         is_done = False
         try:
-            within = self._fence.write
-            document = self._api.request(write.method, write.path, write.body, write.media, within)
+            document = self._request(write)
             is_done = True
+            self._announcer.put(write.told)
             if document.get("kind") == "Pod" and write.method != "DELETE":
                 return pod_of(document), True
         except ApiError as error:
@@ -214,11 +227,22 @@ class Kubernetes:
                 self._is_closing.wait(1.0)
         return None, is_done
 
+    def _request(self, write: Write) -> dict[str, Any]:
+        """Make the request of a write, and count it. Raises ApiError."""
+        began, result = time.perf_counter(), "done"
+        try:
+            return self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
+        except ApiError as error:
+            result = "conflict" if error.status == _CONFLICT else "failed"
+            raise
+        finally:
+            self.measures.wrote(write.what, result, time.perf_counter() - began)
+
     def _make(self, write: Write) -> tuple[Any, bool]:
         """Make an object anew, as soon as the one of its name is gone."""
         while self._fence.passes(self._is_closing):
             try:
-                self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
+                self._request(write)
             except ApiError as error:
                 if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
                     _LOG.warning("a pod that was stopped cannot be made anew: %s", error)

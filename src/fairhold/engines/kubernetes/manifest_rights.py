@@ -20,6 +20,7 @@ _READ = ["get", "list", "watch"]
 EVERYWHERE: tuple[Rule, ...] = (
     ("", "pods", [*_READ, "create", "patch", "delete"]),
     ("", "pods/status", ["patch"]),
+    ("events.k8s.io", "events", ["create"]),
     ("", "nodes", _READ),
     ("", "namespaces", _READ),
     ("fairhold.io", "plans", _READ),

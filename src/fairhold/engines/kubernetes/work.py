@@ -84,9 +84,11 @@ class Work:
         if self.is_recorded or (self.is_unwanted and pod.end is not None):
             return self._to_end()
         if self.explains:
-            return writes.explain(pod, *(self.why if pod.is_gated else RUNS), is_granted=not pod.is_gated)
+            is_refused = pod.is_gated and self.fault is not None
+            why = self.why if pod.is_gated else RUNS
+            return writes.explain(pod, *why, is_granted=not pod.is_gated, is_refused=is_refused)
         if self.is_unwanted and not pod.is_deleting:
-            return writes.delete(pod, pod.grace)
+            return writes.delete(pod, pod.grace, "cancel")
         is_lost_on = pod.is_deleting and (pod.is_gated or not pod.is_kept)
         if not self.attempt or self.is_told or is_lost_on:
             return None
@@ -135,7 +137,9 @@ class Work:
         if not at or at > now:
             return None
         is_coming_back = self.stopping in {"", "reclaim", "requeue"} or self.is_moving
-        return writes.release(pod) if pod.is_of_job and is_coming_back else writes.delete(pod, self._grace(now))
+        if pod.is_of_job and is_coming_back:
+            return writes.release(pod)
+        return writes.delete(pod, self._grace(now), self.stopping or "reclaim", is_moving=self.is_moving)
 
     def _grace(self, now: int) -> int:
         """Seconds until the containers are killed: what is left of the notice, at most the pod's own grace."""
@@ -150,8 +154,11 @@ class Work:
         return max(self.stop_at(), self.retry_at)
 
 
+STANDINGS = ("waiting", "refused", "granted", "running", "notice", "stopping", "over")
+
+
 def standing(work: Work) -> str:
-    """Where a pod stands, in one word; see `docs/reference/api.md`."""
+    """Where a pod stands, one of `STANDINGS`; see `docs/reference/api.md`."""
     if work.is_told or (work.is_unwanted and work.pod.end is not None):
         return "over"
     if work.stopping or work.is_unwanted:
