@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.observing import observed
 from fairhold.engines.kubernetes.pods import node_of, pod_of
 from fairhold.runtime.live.governing import Governing
 from tests.live.play import Play
@@ -14,6 +15,7 @@ from tests.live.play import Play
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.writes import Write
 
 Document = dict[str, Any]
@@ -34,10 +36,11 @@ policies:
 class Governed:
     """Two governed namespaces, and nodes with four GPUs each."""
 
-    def __init__(self, place: Path, plan: str = PLAN, nodes: int = 1) -> None:
+    def __init__(self, place: Path, plan: str = PLAN, nodes: int = 1, *, observes: bool = False) -> None:
         self.play = Play(place, plan)
         self.core = self.play.core
-        self.governor = Governor(self.core.plan, "cluster", self.play.clock)
+        self.core.observes = self.core.orchestrator.is_observing = observes
+        self.governor = Governor(self.core.plan, "cluster", self.play.clock, observes=observes)
         self.governing = Governing(self.core, self.governor)
         self.pods: dict[str, Document] = {}
         self.written: list[Write] = []
@@ -65,7 +68,11 @@ class Governed:
         document = merged(self.pods[name], patch)
         document["metadata"]["resourceVersion"] = str(self._version)
         self.pods[name] = document
-        self.governor.see_pod(pod_of(document))
+        self.governor.see_pod(self._read(document))
+
+    def _read(self, document: Document) -> Pod:
+        pod = pod_of(document)
+        return observed(pod) if self.governor.observes else pod
 
     def run(self, name: str, node: str = "n0") -> None:
         """A pod is bound, and runs."""

@@ -44,6 +44,7 @@ def test_a_pod_is_granted_runs_is_noticed_and_stopped(governed: Governed) -> Non
         "reason": None,
         "text": "",
         "notice": None,
+        "would": None,
     }
     for number in range(4):
         governed.run(f"p{number}")

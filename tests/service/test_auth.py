@@ -128,6 +128,14 @@ def test_a_viewer_gets_and_compares_and_is_refused_what_changes(viewed: Bank) ->
         assert (answer.status_code, answer.json()["code"]) == (403, "only-viewing"), path
 
 
+def test_one_that_observes_takes_plans_and_nothing_else(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", is_observing=True) as bank:
+        assert bank.post("/plan/diff", {"text": PLAN})
+        bank._ask("PUT", "/plan", 200, json={"text": PLAN + "# two\n"}, headers={"If-Match": '"1"'})
+        for path in ("/jobs", "/jobs/1/cancel", "/hosts/-/close", "/groups/compute/pause"):
+            assert bank.post(path, {}, 409)["code"] == "only-observing"
+
+
 @pytest.fixture
 def viewed(tmp_path: Path) -> Iterator[Bank]:
     """A service that is asked with the viewers' token."""

@@ -101,6 +101,23 @@ def pods(
 
 
 @plugin.command(cls=Careful)
+def observed(
+    *,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    home: Home = "fairhold",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Show which pods would be started, told to go and stopped now, beside what the cluster does with them."""
+    from fairhold.cli.cluster_service import Wanted, reach  # noqa: PLC0415
+    from fairhold.cli.live.observing import show_observed  # noqa: PLC0415
+
+    with reach(Wanted(kubeconfig, context, home, service)) as target:
+        show_observed(target, as_json=json)
+
+
+@plugin.command(cls=Careful)
 def top(
     *,
     once: Annotated[bool, typer.Option("--once", help="Print once, as text.")] = False,

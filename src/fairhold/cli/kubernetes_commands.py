@@ -47,6 +47,9 @@ def kubernetes_manifest(
             help="User name of the service; default: that of the service account `fairhold` in the namespace.",
         ),
     ] = "",
+    observe_only: Annotated[
+        bool, typer.Option("--observe-only", help="Of a service that decides nothing: rights to look, no policies.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -57,7 +60,7 @@ def kubernetes_manifest(
     """Print all that is to be applied: rights, admission policies, plan and service; needs no cluster."""
     from fairhold.cli.kubernetes import print_manifest  # noqa: PLC0415
 
-    print_manifest(namespace, image, plan, user, output, replicas=replicas)
+    print_manifest(namespace, image, plan, user, output, replicas=replicas, observes=observe_only)
 
 
 @kubernetes_app.command("pods")
@@ -76,6 +79,14 @@ def kubernetes_pods(
     from fairhold.cli.live.pods import list_pods  # noqa: PLC0415
 
     list_pods(service, namespace, state, as_json=json)
+
+
+@kubernetes_app.command("observed")
+def kubernetes_observed(*, service: Service = "", json: Json = False) -> None:
+    """Show which pods would be started, told to go and stopped now, beside what the cluster does with them."""
+    from fairhold.cli.live.observing import show_observed  # noqa: PLC0415
+
+    show_observed(service, as_json=json)
 
 
 @kubernetes_app.command("release")

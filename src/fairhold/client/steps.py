@@ -270,6 +270,11 @@ def pod(namespace: str, name: str) -> Steps[Document]:
     return (yield from ask(request("GET", "pods", namespace, name)))
 
 
+def observed() -> Steps[Document]:
+    """What would be done to the pods of a cluster now."""
+    return (yield from ask(request("GET", "pods", "observed")))
+
+
 def close_host(host: str, body: Document) -> Steps[Document]:
     """Close a host: it starts nothing more; `reason`, and `drain`, `at`, `by`, `until`."""
     return (yield from ask(request("POST", "hosts", host, "close", body=body)))

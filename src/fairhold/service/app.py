@@ -85,7 +85,8 @@ def make_app(
     problems.register(app)
     guard = Guard(the_token(settings.directory), settings)
     guard.port = port
-    app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests)
+    observing = settings.is_observing
+    app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests, is_observing=observing)
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

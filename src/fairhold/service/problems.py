@@ -41,6 +41,7 @@ STATUS = {
     "unknown-task": 404,
     "no-such-method": 405,
     "too-slow": 408,
+    "only-observing": 409,
     "duplicate-job": 409,
     "job-over": 409,
     "key-reused": 409,

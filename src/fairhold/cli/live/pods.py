@@ -77,6 +77,14 @@ def pod_in_words(pod: Document) -> str:
     if notice := pod["notice"]:
         taker = f" for {notice['taker']}" if notice.get("taker") else ""
         text += f"\nIt has to go by {clock(notice['deadline'])}{taker} ({notice['reason']})."
+    if would := pod["would"]:
+        taker = f" for {would['taker']}" if would["taker"] else ""
+        told = {
+            "start": f"start it now on {would['node']}",
+            "notice": f"tell it now to go by {clock(would['deadline'])}{taker} ({would['reason']})",
+            "stop": f"stop it now ({would['reason']})",
+        }
+        text += f"\nFairhold would {told[would['action']]}."
     return text
 
 

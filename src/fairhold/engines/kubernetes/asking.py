@@ -45,8 +45,10 @@ class Asking:
     avoided : nodes on which pods of a family could not be bound
     """
 
-    def __init__(self, plan: Plan, fleet: Fleet, avoided: Mapping[Family, frozenset[str]]) -> None:
-        self.plan, self.fleet, self.avoided = plan, fleet, avoided
+    def __init__(
+        self, plan: Plan, fleet: Fleet, avoided: Mapping[Family, frozenset[str]], *, observes: bool = False
+    ) -> None:
+        self.plan, self.fleet, self.avoided, self._observes = plan, fleet, avoided, observes
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
         self.faulted: list[str] = []
@@ -58,10 +60,24 @@ class Asking:
         """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
         if pod.is_daemon:
             return False
+        if self._observes:
+            return self._is_somebodys(pod)
         if pod.is_gated or pod.is_kept:
             return True
         namespace = self.namespaces.get(pod.namespace)
         return namespace is not None and namespace.is_governed
+
+    def _is_somebodys(self, pod: Pod) -> bool:
+        """Whether a pod belongs to a consumer, be it one that the plan does not have."""
+        try:
+            self._consumer_of(pod)
+        except InputError as error:
+            return error.faults[0].code != "no-consumer"
+        return True
+
+    def _consumer_of(self, pod: Pod) -> str:
+        namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
+        return consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
 
     @property
     def resources(self) -> frozenset[str]:
@@ -150,8 +166,7 @@ class Asking:
 
     def _ask(self, pods: list[Pod]) -> Appeared:
         pod = pods[0]
-        namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
-        consumer = consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
+        consumer = self._consumer_of(pod)
         siting = Siting(need=(self.fleet.label_for(self._constraint(pod)),)) if pod.is_gated else Siting()
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods))
         made_by = pod.owner.name if pod.owner else pod.name

@@ -15,6 +15,7 @@ from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.engines.kubernetes.measures import Measures
+from fairhold.engines.kubernetes.observing import observed, pods_of_job
 from fairhold.engines.kubernetes.pods import node_of, pod_of
 from fairhold.engines.kubernetes.watching import Watcher
 from fairhold.units import SECOND
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.api import Api
     from fairhold.engines.kubernetes.governor import Report
     from fairhold.engines.kubernetes.leader import Fence
+    from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.outbox import Order
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
+OBSERVED = {"jobs": "/apis/batch/v1/jobs"}
+"""What is followed besides by who only looks."""
 _LOG = logging.getLogger("fairhold")
 _NOT_FOUND, _CONFLICT, _BROKEN = 404, 409, 500
 
@@ -42,6 +46,7 @@ class Kubernetes:
     api       : client, closed with this
     on_events : called, from any thread, when `events` has something; must not wait
     fence     : what writes have to pass
+    observes  : others decide, and nothing is written
     measures  : what is counted
     """
 
@@ -52,9 +57,11 @@ class Kubernetes:
         now: Callable[[], int],
         on_events: Callable[[], None] = lambda: None,
         fence: Fence | None = None,
+        *,
+        observes: bool = False,
     ) -> None:
         cluster = api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
-        self.governor = Governor(plan, cluster, now)
+        self.governor = Governor(plan, cluster, now, observes=observes)
         self._api, self._now, self._on_events = api, now, on_events
         self._fence = fence or Unfenced()
         self.measures = Measures()
@@ -63,11 +70,13 @@ class Kubernetes:
         self._seen: deque[tuple[str, Any]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._fresh: set[str] = set()
-        self._keys: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self._kinds = KINDS | (OBSERVED if observes else {})
+        self._keys: dict[str, set[str]] = {kind: set() for kind in self._kinds}
+        self._awaited: dict[str, tuple[str, ...]] = {}
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
         self._due = 0
-        self._watchers = {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
+        self._watchers = {kind: Watcher(api, kind, path, self, self.measures) for kind, path in self._kinds.items()}
         self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
         self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
 
@@ -152,8 +161,12 @@ class Kubernetes:
         """An object is there, or has changed."""
         meta = document["metadata"]
         self._keys[kind].add(_key(kind, document))
+        if kind == "jobs":
+            self._await_pods(meta["uid"], pods_of_job(document))
+            return
         if kind == "pods":
-            value: Any = pod_of(document)
+            pod = pod_of(document)
+            value: Any = observed(pod) if self.governor.observes else pod
         elif kind == "nodes":
             value = node_of(document)
         else:
@@ -170,16 +183,29 @@ class Kubernetes:
         for key in self._keys[kind] - keys:
             self._lose(kind, key)
 
+    def _await_pods(self, job: str, pods: Iterable[Pod]) -> None:
+        """A Job will have these pods, and none of those that it was to have before."""
+        there = {pod.uid: pod for pod in pods}
+        for uid in self._awaited.pop(job, ()):
+            if uid not in there:
+                self._tell("gone", ("pods", uid))
+        for pod in there.values():
+            self._tell("pods", observed(pod))
+        if there:
+            self._awaited[job] = tuple(there)
+
     def _lose(self, kind: str, key: str) -> None:
         self._keys[kind].discard(key)
-        if kind != "namespaces":
+        if kind == "jobs":
+            self._await_pods(key, ())
+        elif kind != "namespaces":
             self._tell("gone", (kind, key))
 
     def fresh(self, kind: str) -> None:
         """All that changes is told as it happens."""
         if kind not in self._fresh:
             self._fresh.add(kind)
-            if len(self._fresh) == len(KINDS):
+            if len(self._fresh) == len(self._kinds):
                 _LOG.info("the cluster is followed")
                 self._tell("fresh")
 
@@ -267,5 +293,5 @@ class Kubernetes:
 def _key(kind: str, document: Mapping[str, Any]) -> str:
     """By what the governor knows an object: nodes keep their name when they are made anew."""
     meta = document["metadata"]
-    key: str = meta["uid"] if kind == "pods" else meta["name"]
+    key: str = meta["uid"] if kind in {"pods", "jobs"} else meta["name"]
     return key

@@ -23,7 +23,7 @@ def documents(settings: ManifestSettings) -> list[Document]:
         manifest_rights.service_account(settings),
         *manifest_rights.rights(settings),
         *manifest_rights.viewers(settings),
-        *manifest_policies.policies(settings),
+        *(() if settings.observes else manifest_policies.policies(settings)),
         *manifest_service.service(settings),
     ]
 

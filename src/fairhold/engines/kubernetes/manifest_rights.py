@@ -30,6 +30,15 @@ EVERYWHERE: tuple[Rule, ...] = (
 )
 """In all namespaces: all pods are seen, since those of others take room; written are those that are governed. Plans and
 consumers are in none."""
+WHERE_OTHERS_DECIDE: tuple[Rule, ...] = (
+    ("", "pods", _READ),
+    ("", "nodes", _READ),
+    ("", "namespaces", _READ),
+    ("batch", "jobs", _READ),
+    ("fairhold.io", "plans", _READ),
+    ("fairhold.io", "plans/status", ["patch"]),
+)
+"""In all namespaces, of a service that only looks."""
 AT_HOME: tuple[Rule, ...] = (("coordination.k8s.io", "leases", ["get", "create", "update"]),)
 """In the namespace of the service."""
 AS_VIEWER: tuple[Rule, ...] = (
@@ -54,6 +63,8 @@ def service_account(settings: ManifestSettings) -> Document:
 
 def rights(settings: ManifestSettings) -> list[Document]:
     """What the service may do."""
+    if settings.observes:
+        return _bound(settings, "Cluster", WHERE_OTHERS_DECIDE)
     return [*_bound(settings, "Cluster", EVERYWHERE), *_bound(settings, "", AT_HOME)]
 
 

@@ -85,11 +85,12 @@ def pod_spec(settings: ManifestSettings) -> Document:
 
 
 def _container(settings: ManifestSettings) -> Document:
+    observing = ["--observe-only"] if settings.observes else []
     environment = {"FAIRHOLD_STATE": f"{_VOLUME}/state", "NUMBA_CACHE_DIR": f"{_VOLUME}/compiled"}
     return {
         "name": NAME,
         "image": settings.image,
-        "args": ["serve", f"{_PLANS}/plan.yaml", "--kubernetes", "--viewer-token", f"{_VIEWER}/token"],
+        "args": ["serve", f"{_PLANS}/plan.yaml", "--kubernetes", *observing, "--viewer-token", f"{_VIEWER}/token"],
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "ports": [{"name": "api", "containerPort": PORT}],
         "securityContext": {

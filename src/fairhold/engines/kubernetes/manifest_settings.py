@@ -26,6 +26,7 @@ class ManifestSettings:
     user      : by whom the service is known to the API server, empty = its service account
     plan      : text of the plan, empty = the ConfigMap is made by others
     storage   : size of the volume that keeps the state
+    observes  : the service only looks, and has no rights to more
     """
 
     namespace: str = NAME
@@ -34,6 +35,7 @@ class ManifestSettings:
     user: str = ""
     plan: str = ""
     storage: str = "1Gi"
+    observes: bool = False
 
     @property
     def account(self) -> str:

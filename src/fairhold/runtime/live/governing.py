@@ -99,6 +99,8 @@ class Governing:
         uid = asked.work[0]
         job, index = self._seat_of.pop(uid, ("", 0))
         is_last = bool(job)
+        if not job and (work := self.governor.works.of.get(uid)) is not None:  # others let go what has a job
+            job, index = work.seat
         if not job:
             job, index = _seat_of_going(core, asked)
         known = core.cluster.jobs.get(job)
@@ -115,7 +117,8 @@ class Governing:
             return
         if not job:
             try:
-                job = core.submit(Submission(asked.user, uid, asked.terms, asked.spec))
+                key = "" if core.observes else uid  # what others take back and give again comes again
+                job = core.submit(Submission(asked.user, key, asked.terms, asked.spec))
             except InputError as error:
                 self.governor.refused(uid, error.faults[0])
                 return

@@ -64,4 +64,5 @@ def _row(core: Core, work: Work, reason: str, text: str) -> Document:
         "reason": reason or None,
         "text": text,
         "notice": json.loads(work.notice) if work.notice else None,
+        "would": None,
     }
