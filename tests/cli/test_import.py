@@ -82,3 +82,15 @@ def test_values_of_files_do_not_steer_a_terminal(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
     assert r"\x1b[31mred\nline" in done.stdout
+
+
+def test_files_and_a_cluster_exclude_each_other(tmp_path: Path) -> None:
+    for words, said in (
+        ((), "name FILES to read, or say --live"),
+        (("a.yaml", "--live"), "exclude each other"),
+        (("a.yaml", "--context", "here"), "add --live"),
+    ):
+        done = fairhold("kai", *words)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    done = fairhold("kai", "--live", "--kubeconfig", str(tmp_path / "none"))
+    assert (done.returncode, "[kubernetes-access]" in done.stderr) == (1, True)

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.measures import Measures
+from fairhold.engines.kubernetes.names import GATE
+from fairhold.engines.kubernetes.pods import pod_of
 from fairhold.runtime.live.submitting import Limits
 from fairhold.service.metrics import QUEUE
 from fairhold.service.settings import RequestLimits
@@ -116,15 +120,27 @@ OF_QUEUES = {f"fairhold_queue_{name}" for name in QUEUE}
 """Of a plan with queues: `tests/live/test_queues.py` has them."""
 
 
+def govern(bank: Bank) -> None:
+    """Let a service have a cluster, with which it has had some traffic."""
+    governor, measures = Governor(bank.core.plan, "cluster", bank.core.now), Measures()
+    meta = dict.fromkeys(("uid", "name", "namespace", "resourceVersion"), "a")
+    governor.see_pod(pod_of({"metadata": meta, "spec": {"schedulingGates": [{"name": GATE}]}}))
+    measures.wrote("grant", "done", 0.01)
+    measures.listed("pods")
+    measures.watch_ended("pods", "time")
+    bank.hub.governor, bank.hub.measures = governor, measures
+
+
 def test_every_metric_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
     with Bank(tmp_path_factory.mktemp("metrics") / "state") as bank:
         bank.submit()
         bank.hub.wait_started(1)
+        govern(bank)
         text = bank.client.get("/v1/metrics").text
     made = {
-        re.sub(r"_(bucket|count|sum|created)$", "", line.split("{")[0].split()[0])
-        for line in text.splitlines()
-        if line[0] != "#"
+        re.sub(r"_(bucket|count|sum)$", "", name)
+        for name in (line.split("{")[0].split()[0] for line in text.splitlines() if line[0] != "#")
+        if not name.endswith("_created")
     }
     for page in (PAGE, ROOT / "docs/how-to/metrics.md"):
         table = "".join(line for line in page.read_text().splitlines() if line.startswith("| "))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.custom_resources import custom_resources
 from fairhold.engines.kubernetes.manifest import text_of
 from fairhold.engines.kubernetes.manifest_policies import policies
-from fairhold.engines.kubernetes.manifest_rights import rights, service_account
+from fairhold.engines.kubernetes.manifest_rights import rights, service_account, viewers
 from fairhold.engines.kubernetes.manifest_service import api, claim, deployment, digest, plan_map
 from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
 
@@ -32,7 +32,7 @@ def templates() -> dict[str, str]:
     )
     settings = ManifestSettings(NAMESPACE, image, replicas, plan=plan, storage=storage)
     files: dict[str, list[Document]] = {
-        "rights": [service_account(settings), *rights(settings)],
+        "rights": [service_account(settings), *rights(settings), *viewers(settings)],
         "policies": policies(settings),
         "plan": [plan_map(settings)],
         "service": [claim(settings), deployment(settings), api(settings)],

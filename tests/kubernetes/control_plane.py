@@ -40,13 +40,13 @@ class ControlPlane:
     """etcd, an API server, the controllers and the scheduler, in a folder; each can be killed and started again.
 
     users : people without groups, besides the administrator and `fairhold`. quick_faults : a node whose lease is not
-    renewed for 6 s is NotReady.
+    renewed for 6 s is NotReady. service_port: of this machine, to which `port-forward` leads for any pod's port 7878.
     """
 
     def __init__(self, folder: Path, users: Sequence[str] = ("alice", "bob"), *, quick_faults: bool = False) -> None:
         self.folder, self.quick_faults = folder, quick_faults
         self._tokens = {user: secrets.token_hex(16) for user in (ADMINISTRATOR, SERVICE, *users)}
-        self._etcd_port, peers, port = free_ports(3)
+        self._etcd_port, peers, port, self._kubelet_port, self.service_port = free_ports(5)
         self.url = f"https://127.0.0.1:{port}"
         self.ca = folder / "certificates" / "apiserver.crt"
         commands = {
@@ -130,7 +130,8 @@ class ControlPlane:
             self.start("kwok")
         with closing(self._connect()) as connection:  # kubectl takes thrice as long
             for name in names:
-                status, said = self._ask(connection, "POST", "/api/v1/nodes", fake_node(name, resources, labels or {}))
+                node = fake_node(name, resources, labels or {}, self._kubelet_port)
+                status, said = self._ask(connection, "POST", "/api/v1/nodes", node)
                 assert status == http.HTTPStatus.CREATED, said
         self.until(lambda: self.ready_nodes().issuperset(names))
         return names
@@ -234,7 +235,13 @@ class ControlPlane:
         return [f"--kubeconfig={self.kubeconfig()}", "--kube-api-qps=1000", "--kube-api-burst=2000"]
 
     def _kwok(self) -> list[str]:
-        words = [f"--kubeconfig={self.kubeconfig()}", f"--config={STAGES}"]
+        to = {"address": "127.0.0.1", "port": self.service_port}
+        forward = {"metadata": {"name": "service"}, "spec": {"forwards": [{"ports": [7878], "target": to}]}}
+        kind = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "ClusterPortForward"}
+        config = self.folder / "kwok.yaml"
+        config.write_text(f"{STAGES.read_text()}\n---\n{json.dumps(kind | forward)}\n")
+        words = [f"--kubeconfig={self.kubeconfig()}", f"--config={config}"]
+        words += [f"--node-port={self._kubelet_port}", f"--server-address=127.0.0.1:{self._kubelet_port}"]
         words.append("--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake")
         return [str(program("kwok")), *words, f"--node-lease-duration-seconds={8 if self.quick_faults else 40}"]
 

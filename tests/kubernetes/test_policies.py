@@ -22,6 +22,7 @@ from fairhold.engines.kubernetes.manifest_rights import rights
 from fairhold.engines.kubernetes.manifest_service import pod_spec
 from fairhold.engines.kubernetes.manifest_settings import ManifestSettings
 from fairhold.engines.kubernetes.pods import pod_of
+from tests.engines.kubernetes.test_work import NOTICE
 from tests.faults.house import until
 from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE, ControlPlane, KubectlError
 from tests.kubernetes.spaces import CONTAINERS, Service, Space, gates, is_allowed, is_gated_at_once, is_guarded
@@ -143,7 +144,7 @@ def test_nobody_else_takes_away_what_fairhold_has_written(governed: Space, servi
     with governed.refuses(names.GATE):
         governed.patch("waits", {"spec": {"schedulingGates": None}}, user)
     service.do(writes.grant(governed.pod("granted"), "nowhere", 3))
-    service.do(writes.notice(governed.pod("granted"), '{"reason": "reclaim"}'))
+    service.do(writes.notice(governed.pod("granted"), NOTICE))
     with governed.refuses(names.FINALIZER):
         governed.patch("granted", {"metadata": {"finalizers": None}}, user)
     for key in (names.ATTEMPT, names.NOTICE):
@@ -200,10 +201,10 @@ def test_what_fairhold_grants_runs_is_told_and_ends(governed: Space, service: Se
     service.do(writes.grant(governed.pod("work"), NODE, 1))
     until(lambda: governed.runs("work"))
     assert governed.get("work")["spec"]["nodeName"] == NODE
-    service.do(writes.notice(governed.pod("work"), '{"reason": "reclaim"}'))
+    service.do(writes.notice(governed.pod("work"), NOTICE))
     said = service.do(writes.disrupt(governed.pod("work"), "reclaim", 0, is_disrupted=True))
     assert pod_of(said).is_disrupted
-    service.do(writes.delete(governed.pod("work"), 5))
+    service.do(writes.delete(governed.pod("work"), 5, "reclaim"))
     until(lambda: governed.pod("work").end is not None)
     service.do(writes.finish(governed.pod("work")))
     until(lambda: not governed.has("work"))
@@ -217,7 +218,7 @@ def test_a_job_lets_go_of_what_fairhold_releases_and_makes_another(governed: Spa
     until(lambda: governed.runs(name))
     service.do(writes.release(governed.pod(name)))
     until(lambda: len(governed.all()) == 2 and governed.pod(name).owner is None)
-    service.do(writes.delete(governed.pod(name), 5))
+    service.do(writes.delete(governed.pod(name), 5, "reclaim"))
     until(lambda: governed.pod(name).end is not None)
     service.do(writes.finish(governed.pod(name)))
     until(lambda: not governed.has(name))
@@ -236,6 +237,7 @@ MAY = (
     *((verb, "pods") for verb in ("get", "list", "watch", "create", "patch", "delete")),
     *((verb, what) for verb in ("get", "list", "watch") for what in ("nodes", "namespaces")),
     ("patch", "pods/status"),
+    ("create", "events.events.k8s.io"),
 )
 MAY_NOT = (
     *(
@@ -249,6 +251,8 @@ MAY_NOT = (
     ("patch", "validatingadmissionpolicies"),
     ("update", "pods"),
     ("get", "pods/log"),
+    ("list", "events.events.k8s.io"),
+    ("create", "events"),
     ("create", "leases"),
 )
 

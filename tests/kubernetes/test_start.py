@@ -59,7 +59,7 @@ def test_a_user_without_rights_is_told_all_that_is_missing_and_of_some_the_rest(
             "resources": [kind],
             "verbs": [verb for verb in verbs if (verb, kind) != ("patch", "pods")],
         }
-        for group, kind, verbs in EVERYWHERE
+        for group, kind, verbs, *_ in EVERYWHERE
     ]
     role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "most"}}
     cluster.kubectl("create", "--filename=-", stdin=json.dumps(role | {"rules": rules}))

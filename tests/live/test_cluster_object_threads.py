@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from fairhold.engines.kubernetes.api import ApiError
-from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, PLANS
+from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, PLANS, text_of
 from fairhold.errors import Fault, InputError
 from fairhold.ports import PlanVersion, StoreFull
 from fairhold.runtime.live import consumer_objects, plan_objects
@@ -276,7 +276,7 @@ def test_a_full_disk_is_waited_for(server: Server, desk: Asked, is_kept: bool) -
         until(lambda: server.asked or plan._complaint)
         desk.refusal = None
         if is_kept:  # it is decided, and written later
-            desk.apply(plan_objects.text_of(document), "kubernetes", "")
+            desk.apply(text_of(document), "kubernetes", "")
             desk.tell()
         until(lambda: shown(server) == (1, 2, "InForce", []))
     assert len(desk.plans) == 2

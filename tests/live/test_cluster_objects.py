@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from fairhold.engines.kubernetes.custom_resources import NUMBERS, custom_resources
+from fairhold.engines.kubernetes.custom_resources import NUMBERS, custom_resources, text_of
 from fairhold.errors import Fault
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.consumer_status import LONGEST, merge, name_of, names_of, statuses_of
-from fairhold.runtime.live.plan_objects import author_of, is_same, text_of, title_of
+from fairhold.runtime.live.plan_objects import author_of, is_same, title_of
 from fairhold.runtime.live.plan_status import MOST_FAULTS, Outcome, is_said, status_of
 from fairhold.units import SECOND
 from tests.faults.house import plan as a_plan

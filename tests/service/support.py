@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from fairhold.engines.kubernetes.governor import Governor
+    from fairhold.engines.kubernetes.measures import Measures
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
     from fairhold.ports import Clock
@@ -46,7 +48,13 @@ NOW = 1_767_600_000_000_000
 
 
 class FakeHub:
-    """An agent of the own machine that runs what it is told and ends it when the test says so."""
+    """An agent of the own machine that runs what it is told and ends it when the test says so.
+
+    governor, measures : of a cluster, where a test sets them
+    """
+
+    governor: Governor
+    measures: Measures
 
     def __init__(self) -> None:
         self.started: dict[int, Start] = {}
@@ -148,6 +156,8 @@ class Bank:
         plan: str = PLAN,
         clock: Clock | None = None,
         stopping: Any = None,
+        viewer_token: Path | None = None,
+        is_observing: bool = False,
     ) -> None:
         self.place = place
         self.store = open_store(place, cluster="bank", node="n", now=NOW)
@@ -156,7 +166,8 @@ class Bank:
         self.core.open(plan, "plan.yaml", "ann")
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
-        self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2)
+        more: Any = {"viewer_token": viewer_token, "is_observing": is_observing}
+        self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2, **more)
         self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()
         self.head = {"Authorization": f"Bearer {self.token}"}

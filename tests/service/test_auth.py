@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.errors import InputError
-from fairhold.service.auth import Caller, Guard, Peer, Refused, the_token, user_name
+from fairhold.service.auth import VIEWER, Caller, Guard, Peer, Refused, the_token, user_name
 from fairhold.service.settings import ServiceSettings
+from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-    from tests.service.support import Bank
 
 PATHS = ("/v1/health", "/v1/metrics", "/v1/openapi.json", "/v1/docs", "/v1/jobs", "/nowhere")
 
@@ -97,6 +97,53 @@ def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_r
         found = guard.check({b"host": host}, peer)
         assert isinstance(found, Refused)
         assert found.fault.code == "foreign-host"
+
+
+def test_viewers_may_look_and_change_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "viewers"
+    guard = Guard("secret", ServiceSettings(tmp_path, viewer_token=file))
+    host = {b"host": b"localhost"}
+
+    def found(token: str) -> object:
+        return guard.check(host | {b"authorization": f"Bearer {token}".encode()}, Peer(None))
+
+    assert isinstance(found("t" * 20), Refused)
+    file.write_text("t" * 20 + "\n")
+    assert found("t" * 20) == VIEWER
+    assert isinstance(found("t" * 21), Refused)
+    assert found("secret") == Caller(user_name(os.getuid()))
+    for short in ("", "t" * 19):
+        file.write_text(short)
+        assert isinstance(found(short), Refused)
+
+
+def test_a_viewer_gets_and_compares_and_is_refused_what_changes(viewed: Bank) -> None:
+    client = viewed.client
+    for path in ("/v1/jobs", "/v1/plan", "/v1/metrics"):
+        assert client.get(path).status_code == 200
+    assert client.post("/v1/plan/diff", json={"text": PLAN}).status_code == 200
+    changes = [("POST", "/v1/jobs"), ("POST", "/v1/stop"), ("PUT", "/v1/plan"), ("PUT", "/v1/plan?dry_run=true")]
+    for method, path in (*changes, ("POST", "/v1/plan/diff/"), ("DELETE", "/v1/jobs/1"), ("POST", "/v1/jobs/1/cancel")):
+        answer = client.request(method, path, json={"text": PLAN, "consumer": "/Research", "argv": ["/bin/true"]})
+        assert (answer.status_code, answer.json()["code"]) == (403, "only-viewing"), path
+
+
+def test_one_that_observes_takes_plans_and_nothing_else(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", is_observing=True) as bank:
+        assert bank.post("/plan/diff", {"text": PLAN})
+        bank._ask("PUT", "/plan", 200, json={"text": PLAN + "# two\n"}, headers={"If-Match": '"1"'})
+        for path in ("/jobs", "/jobs/1/cancel", "/hosts/-/close", "/groups/compute/pause"):
+            assert bank.post(path, {}, 409)["code"] == "only-observing"
+
+
+@pytest.fixture
+def viewed(tmp_path: Path) -> Iterator[Bank]:
+    """A service that is asked with the viewers' token."""
+    file = tmp_path / "viewers"
+    file.write_text("viewer" * 4)
+    with Bank(tmp_path / "state", viewer_token=file) as bank:
+        bank.client.headers["Authorization"] = f"Bearer {'viewer' * 4}"
+        yield bank
 
 
 def test_the_token_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.measures import Measures
+from fairhold.engines.kubernetes.names import GATE
+from fairhold.engines.kubernetes.pods import pod_of
 from tests.examples import FEW
 from tests.service.support import PLAN, Bank
 
@@ -40,7 +44,16 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bank]:
     """A service with something of everything."""
     with Bank(tmp_path_factory.mktemp("contract") / "state", stopping=NeverStopping()) as bank:
         fill(bank)
+        bank.hub.governor, bank.hub.measures = governor(bank), Measures()
         yield bank
+
+
+def governor(bank: Bank) -> Governor:
+    """One that has seen a pod."""
+    found = Governor(bank.core.plan, "cluster", bank.core.now)
+    meta = {"uid": "u", "name": "waits", "namespace": "risk", "resourceVersion": "1"}
+    found.see_pod(pod_of({"metadata": meta, "spec": {"schedulingGates": [{"name": GATE}]}}))
+    return found
 
 
 def fill(bank: Bank) -> None:
@@ -76,7 +89,7 @@ def aim(case: Any, bank: Bank, count: int) -> None:
         case.path.rpartition("/")[2], str(1 + count % 5)
     )
     there = {"job": job, "task": 0, "version": 1, "number": 1}
-    there |= {"group": "compute", "host": "-"}
+    there |= {"group": "compute", "host": "-", "namespace": "risk", "pod": "waits"}
     for name in case.path_parameters or {}:
         case.path_parameters[name] = there[name]
     for name in list(case.query or {}):
@@ -144,6 +157,8 @@ GETS = (
     *((f"/jobs/{job}", "/jobs/{job}") for job in range(1, 7)),
     *((f"/jobs/{job}/tasks", "/jobs/{job}/tasks") for job in range(1, 7)),
     *((f"/jobs/{job}/explanation", "/jobs/{job}/explanation") for job in range(1, 7)),
+    ("/pods", "/pods"),
+    ("/pods/risk/waits", "/pods/{namespace}/{pod}"),
     ("/consumers", "/consumers"),
     ("/consumers/explanation?consumer=/Trading/Risk", "/consumers/explanation"),
     ("/plan", "/plan"),

@@ -100,8 +100,8 @@ def explain(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="[PLAN STATE] CONSUMER|JOB",
-            help="Full path, as /Trading/Risk; id of a request in STATE; number of a job of the service.",
+            metavar="[PLAN STATE] CONSUMER|JOB|POD",
+            help="Full path, as /Trading/Risk; id of a request in STATE; number of a job; NAMESPACE/NAME of a pod.",
             autocompletion=complete_job_or_consumer,
         ),
     ],
@@ -122,6 +122,10 @@ def explain(
 
         if words[0].isdecimal():
             explain_job(service, words[0], as_json=json)
+        elif (parts := words[0].split("/"))[0] and len(parts) == 2:
+            from fairhold.cli.live.pods import explain_pod  # noqa: PLC0415
+
+            explain_pod(service, *parts, as_json=json)
         else:
             explain_consumer(service, words[0], group, as_json=json)
         return

@@ -22,12 +22,20 @@ _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def print_manifest(
-    namespace: str, image: str, plan: Path | None, user: str, output: Path | None, *, replicas: int
+    namespace: str,
+    image: str,
+    plan: Path | None,
+    user: str,
+    output: Path | None,
+    *,
+    replicas: int,
+    observes: bool,
 ) -> None:
     """Print or write everything that is to be applied. Raises InputError with the faults of the plan, UsageError."""
     if not _NAMESPACE.fullmatch(namespace):
         raise UsageError(f"--namespace {printable(namespace)}: write small letters, digits and `-`, at most 63")
-    settings = ManifestSettings(namespace, replicas=replicas, user=user, plan=_checked(plan) if plan else "")
+    text = _checked(plan) if plan else ""
+    settings = ManifestSettings(namespace, replicas=replicas, user=user, plan=text, observes=observes)
     text = text_of(documents(replace(settings, image=image) if image else settings))
     if output is None:
         sys.stdout.write(text)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.arguments import AFTER, INPUT
+from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
 
 kubernetes_app = typer.Typer(no_args_is_help=True, help="Make a Kubernetes cluster one that can be governed.")
 
@@ -46,6 +47,9 @@ def kubernetes_manifest(
             help="User name of the service; default: that of the service account `fairhold` in the namespace.",
         ),
     ] = "",
+    observe_only: Annotated[
+        bool, typer.Option("--observe-only", help="Of a service that decides nothing: rights to look, no policies.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -56,7 +60,33 @@ def kubernetes_manifest(
     """Print all that is to be applied: rights, admission policies, plan and service; needs no cluster."""
     from fairhold.cli.kubernetes import print_manifest  # noqa: PLC0415
 
-    print_manifest(namespace, image, plan, user, output, replicas=replicas)
+    print_manifest(namespace, image, plan, user, output, replicas=replicas, observes=observe_only)
+
+
+@kubernetes_app.command("pods")
+def kubernetes_pods(
+    *,
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="Pods of this namespace alone; default: of all.")
+    ] = "",
+    state: Annotated[
+        str, typer.Option("--state", metavar="WORD", help="waiting, refused, granted, running, notice or stopping.")
+    ] = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """List the pods that are governed, and where they stand."""
+    from fairhold.cli.live.pods import list_pods  # noqa: PLC0415
+
+    list_pods(service, namespace, state, as_json=json)
+
+
+@kubernetes_app.command("observed")
+def kubernetes_observed(*, service: Service = "", json: Json = False) -> None:
+    """Show which pods would be started, told to go and stopped now, beside what the cluster does with them."""
+    from fairhold.cli.live.observing import show_observed  # noqa: PLC0415
+
+    show_observed(service, as_json=json)
 
 
 @kubernetes_app.command("release")

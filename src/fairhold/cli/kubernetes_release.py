@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fairhold.errors import Fault, InputError, UsageError, count, printable
+from fairhold.cli.cluster_service import open_cluster
+from fairhold.errors import Fault, InputError, count, printable
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
@@ -18,20 +19,15 @@ _SHOWN = 10
 
 def release_pods(namespace: str, kubeconfig: Path | None, context: str) -> None:
     """Let pods go and say how many. Raises InputError where the cluster cannot be used, UsageError."""
-    try:
-        from fairhold.engines.kubernetes.access import find_access  # noqa: PLC0415
-        from fairhold.engines.kubernetes.api import Api, ApiError  # noqa: PLC0415
+    with open_cluster(kubeconfig, context) as api:
+        from fairhold.engines.kubernetes.api import ApiError  # noqa: PLC0415
         from fairhold.engines.kubernetes.releasing import release  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise UsageError("this needs an extra: `pip install 'fairhold[kubernetes]'`") from None
-    api = Api(find_access(kubeconfig, context))
-    try:
-        done = release(api, namespace)
-    except ApiError as error:
-        mend = "look whether the address is right and your rights reach: `kubectl get pods --all-namespaces`"
-        raise InputError([Fault("kubernetes-access", f"the pods cannot be listed: {error}", mend)]) from None
-    finally:
-        api.close()
+
+        try:
+            done = release(api, namespace)
+        except ApiError as error:
+            mend = "look whether the address is right and your rights reach: `kubectl get pods --all-namespaces`"
+            raise InputError([Fault("kubernetes-access", f"the pods cannot be listed: {error}", mend)]) from None
     sys.stdout.write(
         f"{count(done.gated, 'pod')} waited and may start, {count(done.kept, 'pod')} lost a mark and run on\n"
     )

@@ -13,7 +13,10 @@ from fairhold.errors import FairholdError, Fault, UsageError, printable
 from fairhold.runtime.outlet import OutputError, open_streams, silence, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import click
+    import typer
 
 _FAILED = 3
 _CLOSED_PIPE = 128 + 13
@@ -27,13 +30,35 @@ _NO_VARIABLE = " (env var: 'None')"
 
 
 def main() -> None:
-    """Run the command and exit: 0 done, 1 an input is at fault, 2 wrong usage, 3 the machine's side failed.
+    """Run `fairhold`, and exit as `_run` says."""
+    _run(_commands)
+
+
+def kubectl() -> None:
+    """Run the plugin `kubectl fairhold`, and exit as `_run` says."""
+    _run(_plugin)
+
+
+def _commands() -> typer.Typer:
+    from fairhold.cli.commands import app  # noqa: PLC0415 - --version does not wait for the rest
+
+    return app
+
+
+def _plugin() -> typer.Typer:
+    from fairhold.cli.kubectl import plugin  # noqa: PLC0415 - likewise
+
+    return plugin
+
+
+def _run(app: Callable[[], typer.Typer]) -> None:
+    """Run what is called for and exit: 0 done, 1 an input is at fault, 2 wrong usage, 3 the machine's side failed.
 
     128 + N: ended by signal N; a reader of standard output that goes away counts as SIGPIPE.
     """
     try:
         open_streams()
-        status = _call()
+        status = _call(app)
         sys.stdout.flush()
     except OutputError as error:
         silence(sys.stdout)
@@ -45,14 +70,12 @@ def main() -> None:
     raise SystemExit(status)
 
 
-def _call() -> int:
+def _call(app: Callable[[], typer.Typer]) -> int:
     """Call the command; returns the exit status. Raises OutputError."""
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"fairhold {__version__}\n")
         return 0
     import click  # noqa: PLC0415 - --version does not wait for the rest
-
-    from fairhold.cli.commands import app  # noqa: PLC0415 - likewise
 
     if _COMPLETING in os.environ:
         _complete_plainly()
@@ -60,7 +83,7 @@ def _call() -> int:
         mode = os.environ.get("FAIRHOLD_JIT", "auto")
         if mode not in ("auto", "on", "off"):
             raise UsageError(f"FAIRHOLD_JIT is `{mode}`; set it to auto, on or off")
-        status = app(standalone_mode=False)
+        status = app()(standalone_mode=False)
     except SystemExit as end:
         status = end.code
     except FairholdError as error:

@@ -106,6 +106,7 @@ def request(
 _NAMED = {
     "jobs": ("unknown-job", "there is no job", "`fairhold jobs --all` shows what there is"),
     "hosts": ("unknown-host", "there is no host", "`fairhold hosts` shows what there is"),
+    "pods": ("unknown-pod", "there is no namespace", "`fairhold kubernetes pods` shows the pods that are governed"),
     "groups": ("unknown-resource-group", "no policy shares the resource group", "`fairhold top` shows what there is"),
 }
 """What follows the first part of a path, and what the service says where it is not there."""

@@ -31,6 +31,7 @@ class Target(NamedTuple):
     token        : empty = none is sent, which a Unix socket does without
     directory    : state directory, None = not known, as of a service elsewhere
     certificates : file of those that sign its certificate, empty = the system's
+    host         : what the service is called in requests, empty = as the URL says
     """
 
     url: str
@@ -38,6 +39,7 @@ class Target(NamedTuple):
     token: str = ""
     directory: Path | None = None
     certificates: str = ""
+    host: str = ""
 
     @property
     def name(self) -> str:

@@ -292,6 +292,22 @@ def hosts() -> Steps[Document]:
     return (yield from ask(request("GET", "hosts")))
 
 
+def pods(namespace: str = "", state: str = "") -> Steps[Document]:
+    """Pods of a governed cluster."""
+    query = {"namespace": namespace or None, "state": state or None}
+    return (yield from ask(request("GET", "pods", query=query)))
+
+
+def pod(namespace: str, name: str) -> Steps[Document]:
+    """One pod of a governed cluster."""
+    return (yield from ask(request("GET", "pods", namespace, name)))
+
+
+def observed() -> Steps[Document]:
+    """What would be done to the pods of a cluster now."""
+    return (yield from ask(request("GET", "pods", "observed")))
+
+
 def close_host(host: str, body: Document) -> Steps[Document]:
     """Close a host: it starts nothing more; `reason`, and `drain`, `at`, `by`, `until`."""
     return (yield from ask(request("POST", "hosts", host, "close", body=body)))

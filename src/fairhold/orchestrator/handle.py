@@ -71,6 +71,7 @@ class Orchestrator:
     attempts : number → every running attempt
     changes  : what the last `handle` changed, to be written down before its instructions are carried out
     is_closing : nothing more is started, though everything else goes on; set by a driver that is about to stop
+    is_observing : cycles run, and nothing that they decide is done: others decide, and tell what has happened
     on_cycle : called with each cycle's result and cause, the first event since the cycle before, before its decision is
         applied
     on_vectors : the same of a cycle of vectors
@@ -97,7 +98,7 @@ class Orchestrator:
         self.changes: list[say.Change] = []
         self.on_cycle, self.on_vectors = on_cycle, on_vectors
         self.on_stage = on_stage
-        self.now, self.is_closing = 0, False
+        self.now, self.is_closing, self.is_observing = 0, False, False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
         self._vectors = None if reopens else VectorLedger(self.cluster)
         self._quota: dict[str, array[int]] = {}
@@ -287,8 +288,8 @@ class Orchestrator:
         self.on_stage("apply")
         self._quota[group] = result.quota
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
-        reclaims = not self.cluster.paused.get(group, (False, False))[1]
-        slots.carry_out(self, group, result.decision, grants=not self._grants_are_paused(group), reclaims=reclaims)
+        grants, reclaims = not self._grants_are_paused(group), not self._reclaims_are_paused(group)
+        slots.carry_out(self, group, result.decision, grants=grants, reclaims=reclaims)
         if ledger is not None:
             ledger.carried_out(result)
         self.on_stage("")
@@ -303,13 +304,16 @@ class Orchestrator:
             self.on_vectors(cycle, cause)
         self.on_stage("apply")
         self.do(say.CycleRan(self.cluster.cycles + 1, POOLED, cause))
-        reclaims = not self.cluster.paused.get(POOLED, (False, False))[1]
-        carry_out(self, cycle, grants=not self._grants_are_paused(POOLED), reclaims=reclaims)
+        grants, reclaims = not self._grants_are_paused(POOLED), not self._reclaims_are_paused(POOLED)
+        carry_out(self, cycle, grants=grants, reclaims=reclaims)
         self.on_stage("")
         return cycle.due
 
     def _grants_are_paused(self, group: str) -> bool:
-        return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
+        return self.is_closing or self.is_observing or self.cluster.paused.get(group, (False, False))[0]
+
+    def _reclaims_are_paused(self, group: str) -> bool:
+        return self.is_observing or self.cluster.paused.get(group, (False, False))[1]
 
     def _stop_expired(self, group: str) -> None:
         """Stop attempts whose grace has run out (S1.60); their units stay booked until the engine reports the end."""

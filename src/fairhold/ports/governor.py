@@ -134,6 +134,10 @@ class Governor(Protocol):
         """
         ...
 
+    def seat_of(self, uid: str) -> Seat:
+        """The task of a pod; without a job = it has none."""
+        ...
+
     def waiting(self, job: str) -> list[str]:
         """Uids of the pods of a job that wait; empty where none of them is known."""
         ...

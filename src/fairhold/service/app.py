@@ -19,7 +19,20 @@ from fairhold.service.metrics import Requests
 from fairhold.service.models.answers import Problem
 from fairhold.service.news import News
 from fairhold.service.queries import refuse_unknown
-from fairhold.service.routers import consumers, cycles, docs, events, health, hosts, jobs, output, plan, status, usage
+from fairhold.service.routers import (
+    consumers,
+    cycles,
+    docs,
+    events,
+    health,
+    hosts,
+    jobs,
+    output,
+    plan,
+    pods,
+    status,
+    usage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,13 +79,14 @@ def make_app(
         url_of(settings, port),
     )
     whole = APIRouter(prefix=PREFIX, dependencies=[Depends(refuse_unknown)])
-    for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, status, docs):
+    for subject in (jobs, output, plan, consumers, hosts, pods, cycles, events, usage, health, status, docs):
         whole.include_router(subject.router)
     app.include_router(whole)
     problems.register(app)
     guard = Guard(the_token(settings.directory), settings)
     guard.port = port
-    app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests)
+    observing = settings.is_observing
+    app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests, is_observing=observing)
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

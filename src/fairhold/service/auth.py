@@ -43,9 +43,15 @@ class Caller(NamedTuple):
     """Who asks.
 
     user : name
+    may_change : whether more may be asked for than what is, and what would be
     """
 
     user: str
+    may_change: bool = True
+
+
+VIEWER = Caller("viewer", may_change=False)
+"""Whoever has the viewers' token."""
 
 
 class Peer(NamedTuple):
@@ -65,7 +71,7 @@ class Guard:
     """
 
     def __init__(self, token: str, settings: ServiceSettings) -> None:
-        self._token = token.encode()
+        self._token, self._viewers = token.encode(), settings.viewer_token
         self._names = settings.own_names()
         self._scheme = "https" if settings.is_secure else "http"
         self._own = os.getuid()
@@ -105,9 +111,22 @@ class Guard:
             fault = Fault("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")
             return Refused(401, fault, challenge)
         if not compare_digest(given.strip(), self._token):
+            if self._is_of_viewers(given.strip()):
+                return VIEWER
             fault = Fault("wrong-token", "the token is not this service's", "read it from the file `token` again")
             return Refused(401, fault, challenge)
         return Caller(self._user)
+
+    def _is_of_viewers(self, given: bytes) -> bool:
+        """Whether this is the viewers' token; its file is read anew, as others may write another into it."""
+        if self._viewers is None:
+            return False
+        try:
+            with self._viewers.open("rb") as file:
+                token = file.read(_LONGEST_TOKEN).strip()
+        except OSError:
+            return False
+        return bool(_HARD_TO_GUESS.fullmatch(token)) and compare_digest(given, token)
 
 
 def user_name(uid: int) -> str:

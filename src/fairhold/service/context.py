@@ -10,6 +10,8 @@ from typing import Annotated, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_
 from fastapi import Depends, Request
 
 from fairhold.engines.agents.machine import MachineStatus
+from fairhold.engines.kubernetes.governor import Governor
+from fairhold.engines.kubernetes.measures import Measures
 from fairhold.ports import Store
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
@@ -35,6 +37,14 @@ class Reporting(Protocol):
     def status(self) -> tuple[MachineStatus, ...]:
         """All machines by name."""
         ...
+
+
+@runtime_checkable
+class Governing(Protocol):
+    """An engine that governs a cluster."""
+
+    governor: Governor
+    measures: Measures
 
 
 class Service(NamedTuple):
@@ -77,6 +87,13 @@ class Service(NamedTuple):
         """The agents of all machines."""
         hub = self.desk.agents
         return hub.status() if isinstance(hub, Reporting) else ()
+
+    @property
+    def governor(self) -> Governor:
+        """The governor of the cluster, for the desk's thread alone. Raises InputError `no-cluster`."""
+        if not isinstance(self.desk.agents, Governing):
+            raise refused("no-cluster", "this service governs no Kubernetes cluster", "ask one that does")
+        return self.desk.agents.governor
 
     async def work_out(self, work: Callable[Given, Answer], *given: Given.args, **more: Given.kwargs) -> Answer:
         """Do something long with plans, in another thread."""

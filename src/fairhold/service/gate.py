@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from fairhold.service.auth import Guard
+    from fairhold.service.auth import Caller, Guard
     from fairhold.service.metrics import Requests
     from fairhold.service.settings import RequestLimits
 
 _PIECE = 64 * 1024
+_OF_PLANS = ("/v1/plan", "/v1/stop")
+"""How requests begin that are taken where only the plan may be changed."""
+_LOOKS = frozenset({("POST", "/v1/plan/check"), ("POST", "/v1/plan/diff"), ("POST", "/v1/jobs/check")})
+"""Requests that change nothing, besides those that only get."""
 _LOG = logging.getLogger("fairhold.requests")
 
 
@@ -33,8 +37,16 @@ class Gate:
     as this one did (`clients`), and how to leave it at once (`leave`).
     """
 
-    def __init__(self, app: ASGIApp, *, guard: Guard, limits: RequestLimits, requests: Requests) -> None:
-        self._app = app
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        guard: Guard,
+        limits: RequestLimits,
+        requests: Requests,
+        is_observing: bool = False,
+    ) -> None:
+        self._app, self._is_observing = app, is_observing
         self._guard = guard
         self._limits = limits
         self._requests = requests
@@ -83,6 +95,8 @@ class Gate:
         if isinstance(caller, Refused):
             return problem(caller.status, [caller.fault], caller.headers)
         state["caller"] = caller
+        if (why := self._barred(caller, scope["method"], scope["path"])) is not None:
+            return why
         limit, most = self._limits.most_clients
         if state.get("clients", 0) > most:
             what = f"the limit `{limit}` is {getattr(self._limits, limit)}"
@@ -91,6 +105,19 @@ class Gate:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 15 or int(length) > self._limits.body:
             return problem(413, [self._too_large()], {"Connection": "close"})
+        return None
+
+    def _barred(self, caller: Caller, method: str, path: str) -> Response | None:
+        """The answer to a change that this caller may not ask for, or that nobody may; None = it may be asked for."""
+        if method in {"GET", "HEAD"} or (method, path) in _LOOKS:
+            return None
+        if not caller.may_change:
+            what = "the viewers' token lets you look, and change nothing"
+            return problem(403, [Fault("only-viewing", what, "ask with the service's own token")])
+        if self._is_observing and not path.startswith(_OF_PLANS):
+            what = "this service only observes its cluster, where others decide"
+            mend = "start it without --observe-only to govern the cluster"
+            return problem(409, [Fault("only-observing", what, mend)])
         return None
 
     def _in_pieces(self, send: Send, scope: Scope) -> Send:

@@ -68,6 +68,8 @@ class ServiceSettings:
     certificate, key : files in PEM for TLS; without them only a loopback address is listened on
     names       : further names under which clients call this service in `Host`
     pointers    : links to `service.json` to be made, where clients look for a service
+    viewer_token : file with the token of those who may look and change nothing, None = there is none
+    is_observing : others decide, and only the plan may be changed
     limits      : of one request
     beat        : seconds between two signs of life on a stream of events
     patience    : seconds that requests at hand are given when the service stops
@@ -80,6 +82,8 @@ class ServiceSettings:
     key: Path | None = None
     names: tuple[str, ...] = ()
     pointers: tuple[Path, ...] = ()
+    viewer_token: Path | None = None
+    is_observing: bool = False
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0
     patience: float = 5.0

@@ -24,6 +24,7 @@ OF_JOB = {
 }
 KEPT: dict[str, Any] = {"finalizers": [names.FINALIZER], "annotations": {names.ATTEMPT: "1"}}
 DELETED = {"deletionTimestamp": "2026-01-05T09:00:00Z"}
+NOTICE = '{"deadline": "2026-01-05T09:00:00Z", "reason": "quota", "taker": "/b"}'
 NOW = 1000 * SECOND
 OVER = {"phase": "Failed", "containerStatuses": [{"state": {"terminated": {"exitCode": 1}}}]}
 
@@ -129,7 +130,7 @@ def test_what_is_written_next(found: Work, expected: str) -> None:
 
 def test_a_pod_under_notice_is_told_and_stopped_when_its_time_has_come() -> None:
     start = document(KEPT, BOUND, {})
-    found = work(KEPT, BOUND, notice="{}", deadline=NOW + 31 * SECOND)
+    found = work(KEPT, BOUND, notice=NOTICE, deadline=NOW + 31 * SECOND)
     assert sequence(found, start)[0] == ["disrupt", "notice"]
     assert found.stop_at() == found.due() == NOW + SECOND
     assert found.next_write(NOW + SECOND - 1, "h1") is None
@@ -146,7 +147,7 @@ def test_a_pod_under_notice_is_told_and_stopped_when_its_time_has_come() -> None
 
 
 def test_a_notice_that_is_withdrawn() -> None:
-    found = work(KEPT, BOUND, notice="{}", deadline=NOW + 99 * SECOND)
+    found = work(KEPT, BOUND, notice=NOTICE, deadline=NOW + 99 * SECOND)
     words, there = sequence(found, document(KEPT, BOUND, {}))
     assert words == ["disrupt", "notice"]
     found.notice, found.deadline = "", 0
@@ -160,7 +161,7 @@ def test_what_others_say_of_a_pod_stays() -> None:
     for reason in ("EvictionByEvictionAPI", "DeletionByTaintManager", "PreemptionByScheduler"):
         said = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": reason}]}
         assert what(work(KEPT, BOUND, said)) == ""
-        assert what(work(KEPT, BOUND, said, notice="{}", deadline=NOW + 99 * SECOND)) == "notice"
+        assert what(work(KEPT, BOUND, said, notice=NOTICE, deadline=NOW + 99 * SECOND)) == "notice"
     ours = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": MARK}]}
     assert what(work(KEPT, BOUND, ours)) == "disrupt"
 
@@ -223,7 +224,7 @@ decisions = st.fixed_dictionaries(
     {},
     optional={
         "attempt": st.integers(0, 2),
-        "notice": st.sampled_from(["", "{}"]),
+        "notice": st.sampled_from(["", NOTICE]),
         "deadline": st.sampled_from([0, NOW - 1, NOW + SECOND, NOW + 100 * SECOND]),
         "stopping": st.sampled_from(["", "reclaim", "requeue", "cancel"]),
         "is_unwanted": st.booleans(),

@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 
 from fairhold.client.errors import ConnectionLost, ServiceMissing
 from fairhold.client.exchange import Pause, Request, Response, carry_through
-from fairhold.client.finding import START, find
+from fairhold.client.finding import START, Target, find
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Returned, Steps
-    from fairhold.client.finding import Target
 
+Asked = str | Target
+"""Which service is meant: as `--service` names it, or found already."""
 _CONNECT, _ANSWER = 10.0, 90.0
 """Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
 _CREDENTIALS = 12
@@ -56,9 +57,10 @@ class Connection:
         try:
             assert http.sock is not None
             http.sock.settimeout(self._answer + step.wait)
-            token = {"Authorization": f"Bearer {self.target.token}"} if self.target.token else {}
+            head = {"Host": self.target.host} if self.target.host else {}
+            head |= {"Authorization": f"Bearer {self.target.token}"} if self.target.token else {}
             with suppress(BrokenPipeError, ConnectionResetError):  # who refuses a large body may have answered by now
-                http.request(step.method, step.path, step.body, {**step.headers, **token})
+                http.request(step.method, step.path, step.body, {**step.headers, **head})
             answer = http.getresponse()
             response = Response(
                 answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read()
@@ -128,9 +130,9 @@ def _why(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def connect(service: str, *, answer: float = _ANSWER) -> Connection:
+def connect(service: Asked, *, answer: float = _ANSWER) -> Connection:
     """A connection to the service that is meant; raises ServiceMissing, UsageError.
 
     service : as `--service` names it, empty = as the environment says, or the one that runs here
     """
-    return Connection(find(service or None), answer=answer)
+    return Connection(service if isinstance(service, Target) else find(service or None), answer=answer)

@@ -20,6 +20,7 @@ from fairhold.errors import count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairhold.cli.live.connection import Asked, Connection
     from fairhold.client.exchange import Document
 
 _HOLDERS = ("units", "reclaiming", "deadline", "consumer")
@@ -28,17 +29,22 @@ _TAKEN = ("task", "attempt", "cycle", "rule", "at", "deadline", "end", "for")
 _KEYS = {"attempt": "number"}
 
 
-def explain_job(service: str, name: str, *, as_json: bool) -> None:
+def explain_job(service: Asked, name: str, *, as_json: bool) -> None:
     """Why a job waits: its place, the bound, who has the units, when they come back; or what was taken from it."""
     connection = connect(service)
     found = connection.run(steps.explanation(name))
     if as_json:
         say_json(found)
     else:
-        say(job_in_words(found, bad_endings(connection, name) if found["state"] == "failed" else []))
+        say(explanation_in_words(connection, found))
 
 
-def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> None:
+def explanation_in_words(connection: Connection, found: Document) -> str:
+    """How a job stands, what was taken from it, and how tasks of it ended badly."""
+    return job_in_words(found, bad_endings(connection, found["job"]) if found["state"] == "failed" else [])
+
+
+def explain_consumer(service: Asked, path: str, group: str, *, as_json: bool) -> None:
     """Why a consumer's numbers are what they are now."""
     connection = connect(service)
     try:
@@ -48,10 +54,10 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
     if as_json:
         say_json(found)
     else:
-        say("\n\n".join(map(_consumer_in_words, found["explanations"])))
+        say("\n\n".join(map(consumer_in_words, found["explanations"])))
 
 
-def _consumer_in_words(told: Document) -> str:
+def consumer_in_words(told: Document) -> str:
     """How a consumer stands in one resource group, or in what is shared by one entry."""
     text = (pools_in_words if "requests" in told else document_in_words)(told, "job")
     return with_hosts(text, told, clock)

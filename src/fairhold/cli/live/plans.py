@@ -15,13 +15,16 @@ from fairhold.cli.live.connection import connect
 from fairhold.cli.live.printing import clock, fitted, say, say_json
 from fairhold.client import steps
 from fairhold.client.errors import Refused
+from fairhold.engines.kubernetes.custom_resources import is_plan, text_of
+from fairhold.engines.kubernetes.names import DOMAIN
 from fairhold.errors import Fault, InputError, printable
-from fairhold.planio.document import read_text
+from fairhold.planio.document import parse_document, read_text
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from fairhold.cli.live.connection import Asked
     from fairhold.client.exchange import Document, Steps
 
 _HEAD = ("version", "at", "author", "until", "comment")
@@ -61,7 +64,7 @@ class Shown(NamedTuple):
 
 
 def show_difference(
-    service: str, path: Path, was: Mapping[str, str], look: tuple[str | None, str | None], shown: Shown
+    service: Asked, path: Path, was: Mapping[str, str], look: tuple[str | None, str | None], shown: Shown
 ) -> None:
     """`plan diff`: what a plan would change now, at the coming windows and over time.
 
@@ -141,9 +144,11 @@ def revert_plan(
 
 
 def _read(path: Path) -> tuple[Path, str]:
-    """A plan file and its text; `-` is standard input."""
+    """A plan file and its text; `-` is standard input. Of the manifest of a Plan of a cluster, what it holds."""
     source = Path("/dev/stdin") if str(path) == "-" else path
-    return source, read_text(source)
+    text = read_text(source)
+    value = parse_document(text, str(source)).value if f"{DOMAIN}/" in text else None
+    return source, text_of(value) if is_plan(value) and isinstance(value, dict) else text
 
 
 def _say_applied(found: Document, name: str, shown: Shown, *, is_dry: bool) -> None:
@@ -169,7 +174,7 @@ class _OfFile:
     def __init__(self, path: Path) -> None:
         self._path = printable(str(path))
 
-    def run(self, service: str, asked: Steps[Document]) -> Document:
+    def run(self, service: Asked, asked: Steps[Document]) -> Document:
         """Ask the service; raises InputError with the file's name."""
         try:
             return connect(service).run(asked)

@@ -44,6 +44,10 @@ def serve(
     names: Annotated[
         list[str] | None, typer.Option("--name", metavar="NAME", help="Further host name that clients use. Repeatable.")
     ] = None,
+    viewer_token: Annotated[
+        Path | None,
+        typer.Option("--viewer-token", metavar="FILE", help="Token of those who may look, and change nothing."),
+    ] = None,
     agents: Annotated[
         str, typer.Option("--agents", metavar="HOST:PORT", help="Address to listen at for agents of other machines.")
     ] = "",
@@ -129,6 +133,9 @@ def serve(
     plan_object: Annotated[
         str, typer.Option("--plan-object", metavar="NAME", help="Take the plan from this Plan of the cluster.")
     ] = "",
+    observe_only: Annotated[
+        bool, typer.Option("--observe-only", help="Decide nothing in the cluster, and tell what would be decided.")
+    ] = False,
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -141,14 +148,16 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object):
+    wanted = wanted._replace(viewer_token=viewer_token)
+    if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object or observe_only):
         raise UsageError(
-            "--kubeconfig, --context, --lease-namespace and --plan-object are of a cluster that is governed: "
-            "add --kubernetes"
+            "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are of a cluster that is "
+            "governed: add --kubernetes"
         )
-    if no_lease and lease_namespace:
-        raise UsageError("--no-lease and --lease-namespace exclude each other")
-    cluster = WantedCluster(kubeconfig, context, "" if no_lease else lease_duration, lease_namespace, plan_object)
+    if (no_lease or observe_only) and lease_namespace:
+        raise UsageError("--no-lease and --observe-only, which needs none, exclude --lease-namespace")
+    lease_of_leader = "" if no_lease or observe_only else lease_duration
+    cluster = WantedCluster(kubeconfig, context, lease_of_leader, lease_namespace, plan_object, observe_only)
     run(wanted._replace(cluster=cluster if kubernetes else None))
 
 

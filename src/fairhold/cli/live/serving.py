@@ -38,6 +38,7 @@ class WantedCluster(NamedTuple):
     lease: str | int
     lease_namespace: str
     plan_object: str = ""
+    observes: bool = False
 
 
 class Wanted(NamedTuple):
@@ -66,6 +67,7 @@ class Wanted(NamedTuple):
     interval: str | int = "1s"
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
+    viewer_token: Path | None = None
 
     @property
     def plan_object(self) -> str:
@@ -121,8 +123,9 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)
-        kubeconfig, context, _, namespace, plan_object = wanted.cluster
-        live = replace(live, cluster=ClusterSettings(kubeconfig, context, of_lease, namespace, plan_object))
+        kubeconfig, context, _, namespace, plan_object, observes = wanted.cluster
+        cluster = ClusterSettings(kubeconfig, context, of_lease, namespace, plan_object, observes)
+        live = replace(live, cluster=cluster)
     settings = ServiceSettings(
         directory,
         host=wanted.listen,
@@ -130,6 +133,8 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         certificate=wanted.certificate,
         key=wanted.key,
         names=tuple(wanted.names),
+        viewer_token=wanted.viewer_token,
+        is_observing=wanted.cluster is not None and wanted.cluster.observes,
         limits=of_one,
     )
     return live, settings

@@ -24,6 +24,7 @@ from fairhold.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairhold.cli.live.connection import Asked
     from fairhold.client.exchange import Document
 
 _PACE = 1.0
@@ -37,7 +38,7 @@ _WIDE = 100
 _LEAST_WIDTH = 30
 
 
-def show_top(service: str, *, once: bool, as_json: bool) -> None:
+def show_top(service: Asked, *, once: bool, as_json: bool) -> None:
     """Show the tree; once, where it is asked for or the output is not a terminal that can be drawn on."""
     connection = connect(service)
     document = connection.run(steps.consumers())

@@ -47,8 +47,8 @@ class Asking:
     works   : pods that have a job; gangs : which start together
     """
 
-    def __init__(self, plan: Plan, fleet: Fleet, works: Works, gangs: Gangs) -> None:
-        self.plan, self.fleet, self.works, self.gangs = plan, fleet, works, gangs
+    def __init__(self, plan: Plan, fleet: Fleet, works: Works, gangs: Gangs, *, observes: bool = False) -> None:
+        self.plan, self.fleet, self.works, self.gangs, self._observes = plan, fleet, works, gangs, observes
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
         self.faulted: list[str] = []
@@ -60,10 +60,24 @@ class Asking:
         """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
         if pod.is_daemon:
             return False
+        if self._observes:
+            return self._is_somebodys(pod)
         if pod.is_gated or pod.is_kept:
             return True
         namespace = self.namespaces.get(pod.namespace)
         return namespace is not None and namespace.is_governed
+
+    def _is_somebodys(self, pod: Pod) -> bool:
+        """Whether a pod belongs to a consumer, be it one that the plan does not have."""
+        try:
+            self._consumer_of(pod)
+        except InputError as error:
+            return error.faults[0].code != "no-consumer"
+        return True
+
+    def _consumer_of(self, pod: Pod) -> str:
+        namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
+        return consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
 
     @property
     def resources(self) -> frozenset[str]:
@@ -168,8 +182,7 @@ class Asking:
         pod, key = pods[0], self.gangs.key_of(pods[0])
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
         check_alike([*others[:1], *pods])
-        namespace = self.namespaces.get(pod.namespace) or Namespace(pod.namespace, {}, {})
-        consumer = consumer_of(self.plan, pod, namespace.annotations, namespace.labels)
+        consumer = self._consumer_of(pod)
         siting = Siting(need=(self.fleet.label_for(self._constraint(pod)),)) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)

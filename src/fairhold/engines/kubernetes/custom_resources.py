@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.names import DOMAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 VERSION = "v1alpha1"
 PLANS = f"/apis/{DOMAIN}/{VERSION}/plans"
@@ -55,6 +59,17 @@ def custom_resources() -> list[Document]:
             ],
         ),
     ]
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """The plan of an object as the text of a file."""
+    return json.dumps(document.get("spec") or {}, ensure_ascii=False, indent=1, sort_keys=True)
+
+
+def is_plan(value: object) -> bool:
+    """Whether what a file says is an object that holds a plan."""
+    is_ours = isinstance(value, dict) and str(value.get("apiVersion")).startswith(f"{DOMAIN}/")
+    return is_ours and isinstance(value, dict) and value.get("kind") == "Plan"
 
 
 def _definition(kind: str, what: str, spec: Document, status: Document, columns: list[Document]) -> Document:

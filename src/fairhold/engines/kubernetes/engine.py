@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from fairhold.engines.kubernetes.announcing import Announcer
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.gangs import KINDS as GROUPS
 from fairhold.engines.kubernetes.gangs import least_of
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.leader import Unfenced
+from fairhold.engines.kubernetes.measures import Measures
+from fairhold.engines.kubernetes.observing import observed, pods_of_job
 from fairhold.engines.kubernetes.pods import node_of, pod_of
 from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher
 from fairhold.units import SECOND
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.api import Api
     from fairhold.engines.kubernetes.gangs import Key
     from fairhold.engines.kubernetes.leader import Fence
+    from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.outbox import Order
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
+OBSERVED = {"jobs": "/apis/batch/v1/jobs"}
+"""What is followed besides by who only looks."""
 _LOG = logging.getLogger("fairhold")
 _NOT_FOUND, _CONFLICT, _BROKEN = 404, 409, 500
 
@@ -42,6 +49,8 @@ class Kubernetes:
     api       : client, closed with this
     on_events : called, from any thread, when `events` has something; must not wait
     fence     : what writes have to pass
+    observes  : others decide, and nothing is written
+    measures  : what is counted
     """
 
     def __init__(
@@ -51,21 +60,28 @@ class Kubernetes:
         now: Callable[[], int],
         on_events: Callable[[], None] = lambda: None,
         fence: Fence | None = None,
+        *,
+        observes: bool = False,
     ) -> None:
         cluster = api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
-        self.governor = Governor(plan, cluster, now)
+        self.governor = Governor(plan, cluster, now, observes=observes)
         self._api, self._now, self._on_events = api, now, on_events
         self._fence = fence or Unfenced()
+        self.measures = Measures()
+        self.measures.look_at(self._stale_seconds, lambda: self._fence.leads)
+        self._announcer = Announcer(api, self._fence, self.measures)
         self._seen: deque[tuple[str, Any]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._fresh: set[str] = set()
-        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*KINDS, *GROUPS)}
+        self._kinds = KINDS | (OBSERVED if observes else {})
+        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*self._kinds, *GROUPS)}
+        self._awaited: dict[str, tuple[str, ...]] = {}
         self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
         self._due = 0
-        self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self) for kind in GROUPS}
-        self._watchers |= {kind: Watcher(api, kind, path, self) for kind, path in KINDS.items()}
+        self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self, self.measures) for kind in GROUPS}
+        self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in self._kinds.items()}
         self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
         self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
 
@@ -82,6 +98,7 @@ class Kubernetes:
             watcher.start()
         for thread in self._threads:
             thread.start()
+        self._announcer.start()
 
     # As the desk knows engines; in its thread
 
@@ -112,8 +129,13 @@ class Kubernetes:
             self._alarm.notify()
         for thread in self._threads:
             thread.join()
+        self._announcer.close()
         if all(are_over):
             self._api.close()
+
+    def _stale_seconds(self) -> float:
+        since = self.governor.stale_since
+        return 0.0 if since is None else max(0.0, (self._now() - since) / SECOND)
 
     def _send(self) -> None:
         for write in self.governor.writes():
@@ -157,8 +179,12 @@ class Kubernetes:
         if kind in GROUPS:
             self._tell("group", (key, least_of(kind, document)))
             return
+        if kind == "jobs":
+            self._await_pods(meta["uid"], pods_of_job(document))
+            return
         if kind == "pods":
-            value: Any = pod_of(document)
+            pod = pod_of(document)
+            value: Any = observed(pod) if self.governor.observes else pod
         elif kind == "nodes":
             value = node_of(document)
         else:
@@ -175,17 +201,30 @@ class Kubernetes:
         for key in self._keys[kind] - keys:
             self._lose(kind, key)
 
-    def _lose(self, kind: str, key: str | Key) -> None:
+    def _await_pods(self, job: str, pods: Iterable[Pod]) -> None:
+        """A Job will have these pods, and none of those that it was to have before."""
+        there = {pod.uid: pod for pod in pods}
+        for uid in self._awaited.pop(job, ()):
+            if uid not in there:
+                self._tell("gone", ("pods", uid))
+        for pod in there.values():
+            self._tell("pods", observed(pod))
+        if there:
+            self._awaited[job] = tuple(there)
+
+    def _lose(self, kind: str, key: Any) -> None:  # noqa: ANN401 - see `_key`
         self._keys[kind].discard(key)
-        if kind != "namespaces":
+        if kind == "jobs":
+            self._await_pods(key, ())
+        elif kind != "namespaces":
             self._tell("gone", (kind, key))
 
     def fresh(self, kind: str) -> None:
         """All that changes is told as it happens."""
         self._complained.discard(kind)
-        if kind in KINDS and kind not in self._fresh:
+        if kind in self._kinds and kind not in self._fresh:
             self._fresh.add(kind)
-            if len(self._fresh) == len(KINDS):
+            if len(self._fresh) == len(self._kinds):
                 _LOG.info("the cluster is followed")
                 self._tell("fresh")
 
@@ -223,9 +262,9 @@ class Kubernetes:
         """Make a request; the pod as it is after it, looked up if need be, and whether it was done."""
         is_done = False
         try:
-            within = self._fence.write
-            document = self._api.request(write.method, write.path, write.body, write.media, within)
+            document = self._request(write)
             is_done = True
+            self._announcer.put(write.told)
             if document.get("kind") == "Pod" and write.method != "DELETE":
                 return pod_of(document), True
         except ApiError as error:
@@ -241,11 +280,22 @@ class Kubernetes:
                 self._is_closing.wait(1.0)
         return None, is_done
 
+    def _request(self, write: Write) -> dict[str, Any]:
+        """Make the request of a write, and count it. Raises ApiError."""
+        began, result = time.perf_counter(), "done"
+        try:
+            return self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
+        except ApiError as error:
+            result = "conflict" if error.status == _CONFLICT else "failed"
+            raise
+        finally:
+            self.measures.wrote(write.what, result, time.perf_counter() - began)
+
     def _make(self, write: Write) -> tuple[Any, bool]:
         """Make an object anew, as soon as the one of its name is gone."""
         while self._fence.passes(self._is_closing):
             try:
-                self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
+                self._request(write)
             except ApiError as error:
                 if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
                     _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
@@ -272,5 +322,5 @@ def _key(kind: str, document: Mapping[str, Any]) -> str | Key:
     meta = document["metadata"]
     if kind in GROUPS:
         return meta["namespace"], kind, meta["name"]
-    key: str = meta["uid"] if kind == "pods" else meta["name"]
+    key: str = meta["uid"] if kind in {"pods", "jobs"} else meta["name"]
     return key

@@ -35,14 +35,18 @@ class Governor:
     plan  : in force
     spool : identity of the cluster
     now   : the service's clock
+    observes : nothing is written, and pods of every namespace count whose consumer the plan says
     stale_since : since when what is known of the cluster is not up to date; None = it is
     """
 
-    def __init__(self, plan: Plan, spool: str, now: Callable[[], int]) -> None:
+    def __init__(self, plan: Plan, spool: str, now: Callable[[], int], *, observes: bool = False) -> None:
         self.fleet = Fleet()
         self.works, self.gangs = Works(now), Gangs()
         self.works.start_within = plan.kubernetes.start_within
-        self.asking = Asking(plan, self.fleet, self.works, self.gangs)
+        self.asking = Asking(plan, self.fleet, self.works, self.gangs, observes=observes)
+        self.observes = observes
+        self._others: dict[str, Pod] = {}
+        """While it observes, the pods that are nobody's."""
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
         self._is_first = True
@@ -53,6 +57,10 @@ class Governor:
         """A namespace is there, or has changed; True: its pods are governed now, or are not any more."""
         before = self.asking.namespaces.get(namespace.name)
         self.asking.namespaces[namespace.name] = namespace
+        if self.observes:
+            if before != namespace:
+                self._look_again(namespace.name)
+            return False
         if before is None:
             return namespace.is_governed and not self._is_first
         if before != namespace:
@@ -89,7 +97,10 @@ class Governor:
         if work is None:
             if not self.asking.governs(pod):
                 self.fleet.see_foreign(pod)
+                if self.observes:
+                    self._others[pod.uid] = pod
                 return
+            self._others.pop(pod.uid, None)
             self.fleet.lose_foreign(pod.uid)
             work = self.works.of[pod.uid] = Work(pod)
             self._take_in(work)
@@ -101,6 +112,7 @@ class Governor:
 
     def lose_pod(self, uid: str) -> None:
         """The object of a pod is gone."""
+        self._others.pop(uid, None)
         self.fleet.lose_foreign(uid)
         self.asking.drop(uid)
         if (work := self.works.lose(uid)) is not None:
@@ -122,6 +134,14 @@ class Governor:
         else:
             self.asking.add(work)
 
+    def _look_again(self, namespace: str = "") -> None:
+        """Whose pods are is another's affair now, of a namespace or of all: each is taken in anew."""
+        pods = [*(work.pod for work in self.works.of.values()), *self._others.values()]
+        for pod in pods:
+            if namespace in {"", pod.namespace}:
+                self.lose_pod(pod.uid)
+                self.see_pod(pod)
+
     def _look(self, work: Work) -> None:
         """What is new of a pod; one that runs without a job counts as nobody's."""
         self.works.look(work)
@@ -137,8 +157,11 @@ class Governor:
 
     def use(self, plan: Plan) -> None:
         """Another plan, or other nodes, are in force: pods without a job are asked for again."""
+        before = self.asking.plan
         self.asking.use(plan)
         self.works.start_within = plan.kubernetes.start_within
+        if self.observes and (plan.kubernetes, plan.tree.paths) != (before.kubernetes, before.tree.paths):
+            self._look_again()
 
     def accepted(self, uid: str, seat: Seat, attempt: int = 0, host: str = "", *, is_last: bool = True) -> None:
         """A pod is the one of a task; attempt: on a host, where it runs or was let go, 0 = it waits.
@@ -167,6 +190,11 @@ class Governor:
         self.asking.refuse(uid, fault)
         if (work := self.works.of.get(uid)) is not None:
             self._look(work)
+
+    def seat_of(self, uid: str) -> Seat:
+        """The task of a pod; without a job = it has none."""
+        work = self.works.of.get(uid)
+        return ("", 0) if work is None else work.seat
 
     def waiting(self, job: str) -> list[str]:
         """Uids of the pods of a job that wait; empty where none of them is known."""
@@ -320,7 +348,10 @@ class Governor:
 
     def writes(self) -> list[Write]:
         """Requests to make now; each is answered by `wrote`. None while what is known may be out of date."""
-        if self.stale_since is not None:
+        if self.observes:
+            self.works.touched.clear()
+            self.works.anew.clear()
+        if self.stale_since is not None or self.observes:
             self.works.ring(self.now())
             return []
         return self.works.writes(self.fleet.host_name)

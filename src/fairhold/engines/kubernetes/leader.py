@@ -53,6 +53,11 @@ class Fence(Protocol):
         """Seconds that a write may take, 0 = as long as others."""
         ...
 
+    @property
+    def leads(self) -> bool:
+        """Whether this service is the one that writes."""
+        ...
+
     def passes(self, is_closing: threading.Event) -> bool:
         """Wait until a write may be made; False: none may be made any more."""
         ...
@@ -62,6 +67,7 @@ class Unfenced:
     """Lets all through: there is no lease."""
 
     write = 0.0
+    leads = True
 
     def passes(self, is_closing: threading.Event) -> bool:  # noqa: D102 - see Fence
         return not is_closing.is_set()
@@ -107,6 +113,12 @@ class Leader:
     def write(self) -> float:
         """Seconds that a write may take."""
         return self._terms.write
+
+    @property
+    def leads(self) -> bool:
+        """Whether it leads for sure."""
+        with self._changed:
+            return self._core.left(clock()) > 0
 
     def start(self) -> None:
         """Look at the lease, then take and hold it. Raises ApiError; InputError `lease-namespace`."""

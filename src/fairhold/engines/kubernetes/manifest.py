@@ -22,7 +22,8 @@ def documents(settings: ManifestSettings) -> list[Document]:
         *custom_resources(),
         manifest_rights.service_account(settings),
         *manifest_rights.rights(settings),
-        *manifest_policies.policies(settings),
+        *manifest_rights.viewers(settings),
+        *(() if settings.observes else manifest_policies.policies(settings)),
         *manifest_service.service(settings),
     ]
 

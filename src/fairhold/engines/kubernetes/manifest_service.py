@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from fairhold.engines.kubernetes.manifest_settings import LABELS, NAME
+from fairhold.engines.kubernetes.manifest_rights import VIEWER
+from fairhold.engines.kubernetes.manifest_settings import LABELS, NAME, PORT
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.manifest_settings import Document, ManifestSettings
 
 PLAN, STATE = "fairhold-plan", "fairhold-state"
 """Names of the ConfigMap and the volume claim."""
-PORT = 7878
 _USER = 65532
 _VOLUME, _PLANS, _TEMPORARY = "/var/lib/fairhold", "/etc/fairhold", "/tmp"  # noqa: S108 - a volume of the pod's own
+_VIEWER = "/var/run/fairhold/viewer"
 _HEALTH = ["python", "-c", "import fairhold; fairhold.connect().health()"]
 """The service listens on loopback, where the kubelet cannot ask it."""
 
@@ -78,16 +79,18 @@ def pod_spec(settings: ManifestSettings) -> Document:
             {"name": "plan", "configMap": {"name": PLAN}},
             {"name": "state", "persistentVolumeClaim": {"claimName": STATE}},
             {"name": "temporary", "emptyDir": {}},
+            {"name": "viewer", "secret": {"secretName": VIEWER, "items": [{"key": "token", "path": "token"}]}},
         ],
     }
 
 
 def _container(settings: ManifestSettings) -> Document:
+    observing = ["--observe-only"] if settings.observes else []
     environment = {"FAIRHOLD_STATE": f"{_VOLUME}/state", "NUMBA_CACHE_DIR": f"{_VOLUME}/compiled"}
     return {
         "name": NAME,
         "image": settings.image,
-        "args": ["serve", f"{_PLANS}/plan.yaml", "--kubernetes"],
+        "args": ["serve", f"{_PLANS}/plan.yaml", "--kubernetes", *observing, "--viewer-token", f"{_VIEWER}/token"],
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "ports": [{"name": "api", "containerPort": PORT}],
         "securityContext": {
@@ -103,6 +106,7 @@ def _container(settings: ManifestSettings) -> Document:
             {"name": "plan", "mountPath": _PLANS, "readOnly": True},
             {"name": "state", "mountPath": _VOLUME},
             {"name": "temporary", "mountPath": _TEMPORARY},
+            {"name": "viewer", "mountPath": _VIEWER, "readOnly": True},
         ],
     }
 

@@ -10,6 +10,8 @@ from fairhold import __version__
 Document = dict[str, Any]
 NAME = "fairhold"
 """Of the service account, the roles, the service, and what else there is one of."""
+PORT = 7878
+"""On which the service listens in its pod, on loopback."""
 LABELS = {"app.kubernetes.io/name": NAME}
 """Of every object."""
 
@@ -24,6 +26,7 @@ class ManifestSettings:
     user      : by whom the service is known to the API server, empty = its service account
     plan      : text of the plan, empty = the ConfigMap is made by others
     storage   : size of the volume that keeps the state
+    observes  : the service only looks, and has no rights to more
     """
 
     namespace: str = NAME
@@ -32,6 +35,7 @@ class ManifestSettings:
     user: str = ""
     plan: str = ""
     storage: str = "1Gi"
+    observes: bool = False
 
     @property
     def account(self) -> str:

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.measures import Measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,12 +55,15 @@ class OptionalFollower(Follower, Protocol):
 class Watcher:
     """Follows one kind in a thread of its own.
 
-    kind : a word for it; path: of its list
+    kind : a word for it; path: of its list; measures: counts, None = nothing does
     """
 
-    def __init__(self, api: Api, kind: str, path: str, follower: Follower, **query: str) -> None:
+    def __init__(
+        self, api: Api, kind: str, path: str, follower: Follower, measures: Measures | None = None, **query: str
+    ) -> None:
         self.kind, self.path = kind, path
         self._api, self._follower, self._query = api, follower, query
+        self._measures = measures or Measures()
         self._version, self._pause = "", _SOON
         self._is_closing = threading.Event()
         self._lists_again = threading.Event()
@@ -68,6 +72,7 @@ class Watcher:
     def list(self) -> None:
         """Tell all there are. Raises ApiError."""
         documents, self._version = self._api.list(self.path, **self._query)
+        self._measures.listed(self.kind)
         documents.sort(key=lambda each: each["metadata"]["creationTimestamp"])  # who was first is served first
         for document in documents:
             self._follower.seen(self.kind, document)
@@ -96,9 +101,11 @@ class Watcher:
                     self._lists_again.clear()
                     self.list()
                 self._watch()
+                self._measures.watch_ended(self.kind, "time")
             except ApiError as error:
                 if self._is_closing.is_set():
                     return
+                self._measures.watch_ended(self.kind, "expired" if error.status == _GONE else "broken")
                 if error.status:  # the version is too old, or one that this server does not know
                     self._version = ""
                 if error.status == _GONE:
@@ -128,8 +135,8 @@ class OptionalWatcher(Watcher):
     kind : plural and group, as its definition is called
     """
 
-    def __init__(self, api: Api, kind: str, follower: OptionalFollower) -> None:
-        super().__init__(api, kind, "", follower)
+    def __init__(self, api: Api, kind: str, follower: OptionalFollower, measures: Measures | None = None) -> None:
+        super().__init__(api, kind, "", follower, measures)
         self._tells = follower
 
     def list(self) -> None:

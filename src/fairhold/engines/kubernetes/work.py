@@ -98,9 +98,10 @@ class Work:
         if self.is_recorded or (self.is_unwanted and pod.end is not None):
             return self._to_end()
         if self.explains:
-            return writes.explain(pod, *self.said, is_granted=self.said == RUNS)
+            is_refused = pod.is_gated and self.fault is not None
+            return writes.explain(pod, *self.said, is_granted=self.said == RUNS, is_refused=is_refused)
         if self.is_unwanted and not pod.is_deleting:
-            return writes.delete(pod, pod.grace)
+            return writes.delete(pod, pod.grace, "cancel")
         is_lost_on = pod.is_deleting and (pod.is_gated or not pod.is_kept)
         if not self.attempt or self.is_told or is_lost_on:
             return None
@@ -158,7 +159,9 @@ class Work:
         if not at or at > now:
             return None
         is_coming_back = self.stopping in {"", "reclaim", "requeue", "host_lost"} or self.is_moving
-        return writes.release(pod) if pod.is_of_job and is_coming_back else writes.delete(pod, self._grace(now))
+        if pod.is_of_job and is_coming_back:
+            return writes.release(pod)
+        return writes.delete(pod, self._grace(now), self.stopping or "reclaim", is_moving=self.is_moving)
 
     def _grace(self, now: int) -> int:
         """Seconds until the containers are killed: what is left of the notice, at most the pod's own grace."""
@@ -171,6 +174,22 @@ class Work:
         if self.is_told or not self.attempt or self.pod.is_gated or self.pod.is_deleting:
             return self.retry_at
         return max(self.stop_at(), self.retry_at)
+
+
+STANDINGS = ("waiting", "refused", "granted", "running", "notice", "stopping", "over")
+
+
+def standing(work: Work) -> str:
+    """Where a pod stands, one of `STANDINGS`; see `docs/reference/api.md`."""
+    if work.is_told or (work.is_unwanted and work.pod.end is not None):
+        return "over"
+    if work.stopping or work.is_unwanted:
+        return "stopping"
+    if work.notice:
+        return "notice"
+    if work.attempt:
+        return "running" if work.pod.is_running else "granted"
+    return "refused" if work.fault is not None else "waiting"
 
 
 def camel(code: str) -> str:

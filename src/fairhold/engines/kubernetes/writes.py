@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes import names, news
 from fairhold.engines.kubernetes.recreating import unpack
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.engines.kubernetes.news import News
     from fairhold.engines.kubernetes.pods import Pod
 
 MOST_CHARACTERS = 1000
@@ -29,6 +30,7 @@ class Write:
     """One request.
 
     uid  : of the pod that it is about; what : word for it, as logs and metrics show it
+    told : what people hear once it is done, None = nothing
     """
 
     uid: str
@@ -37,6 +39,7 @@ class Write:
     path: str
     body: Mapping[str, Any] = field(default_factory=dict)
     media: str = JSON
+    told: News | None = None
 
 
 def path_of(pod: Pod) -> str:
@@ -49,7 +52,7 @@ def grant(pod: Pod, host: str, attempt: int) -> Write:
     gates = [{"name": name} for name in pod.gates if name != names.GATE]
     spec: dict[str, Any] = {"schedulingGates": gates or None, "nodeSelector": {names.HOSTNAME: host}}
     meta = {"annotations": {names.ATTEMPT: str(attempt)}, "finalizers": _with_finalizer(pod)}
-    return _patch(pod, "grant", {"metadata": meta, "spec": spec})
+    return _patch(pod, "grant", {"metadata": meta, "spec": spec}, news.granted(pod, host))
 
 
 def keep(pod: Pod, attempt: int) -> Write:
@@ -60,7 +63,8 @@ def keep(pod: Pod, attempt: int) -> Write:
 
 def notice(pod: Pod, text: str) -> Write:
     """Tell a pod by when it has to go, or with an empty text that it may stay."""
-    return _patch(pod, "notice" if text else "withdraw", {"metadata": {"annotations": {names.NOTICE: text or None}}})
+    said = {"metadata": {"annotations": {names.NOTICE: text or None}}}
+    return _patch(pod, "notice" if text else "withdraw", said, news.noticed(pod, text))
 
 
 def disrupt(pod: Pod, message: str, now: int, *, is_disrupted: bool) -> Write:
@@ -79,8 +83,8 @@ def disrupt(pod: Pod, message: str, now: int, *, is_disrupted: bool) -> Write:
     return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
 
 
-def explain(pod: Pod, reason: str, message: str, *, is_granted: bool) -> Write:
-    """Say by a condition why a pod waits, or that it does not any more."""
+def explain(pod: Pod, reason: str, message: str, *, is_granted: bool, is_refused: bool = False) -> Write:
+    """Say by a condition why a pod waits, or that it does not any more; is_refused: it will not start as it is."""
     condition = {
         "type": names.GRANTED,
         "status": "True" if is_granted else "False",
@@ -88,7 +92,8 @@ def explain(pod: Pod, reason: str, message: str, *, is_granted: bool) -> Write:
         "message": message[:MOST_CHARACTERS],
     }
     body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
-    return Write(pod.uid, "explain", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
+    told = None if is_granted else news.explained(pod, reason, message, is_refused=is_refused)
+    return Write(pod.uid, "explain", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told)
 
 
 def recreate(packed: bytes) -> Write:
@@ -104,15 +109,18 @@ def release(pod: Pod) -> Write:
     return _patch(pod, "release", {"metadata": meta})
 
 
-def delete(pod: Pod, seconds: int) -> Write:
-    """Stop a pod: its containers are told to end, and killed after so many seconds."""
+def delete(pod: Pod, seconds: int, why: str, *, is_moving: bool = False) -> Write:
+    """Stop a pod: its containers are told to end, and killed after so many seconds.
+
+    why : as a word; is_moving: kube-scheduler could not bind it
+    """
     body = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
         "gracePeriodSeconds": max(1, seconds),
         "preconditions": {"uid": pod.uid, "resourceVersion": pod.version},
     }
-    return Write(pod.uid, "stop", "DELETE", path_of(pod), body)
+    return Write(pod.uid, "stop", "DELETE", path_of(pod), body, JSON, news.stopped(pod, why, is_moving=is_moving))
 
 
 def finish(pod: Pod) -> Write:
@@ -125,6 +133,6 @@ def _with_finalizer(pod: Pod) -> list[str]:
     return list(dict.fromkeys((*pod.finalizers, names.FINALIZER)))
 
 
-def _patch(pod: Pod, what: str, body: dict[str, Any]) -> Write:
+def _patch(pod: Pod, what: str, body: dict[str, Any], told: News | None = None) -> Write:
     body["metadata"] |= {"uid": pod.uid, "resourceVersion": pod.version}
-    return Write(pod.uid, what, "PATCH", path_of(pod), body, MERGE)
+    return Write(pod.uid, what, "PATCH", path_of(pod), body, MERGE, told)

@@ -6,7 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from fairhold.engines.kubernetes.manifest_rights import AT_HOME, EVERYWHERE
+from fairhold.engines.kubernetes.manifest_rights import AT_HOME, EVERYWHERE, WHERE_OTHERS_DECIDE
 from fairhold.engines.kubernetes.names import DOMAIN
 from fairhold.errors import Fault, InputError
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.manifest_rights import Rule
 
 OLDEST, NEWEST = 36, 37
 """Minor versions of Kubernetes: the first that adds the gate by a policy, and the last that was tried."""
@@ -23,16 +24,17 @@ _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _LOG = logging.getLogger("fairhold")
 
 
-def check_cluster(api: Api, lease_namespace: str, plan_object: str) -> None:
+def check_cluster(api: Api, lease_namespace: str, plan_object: str, *, observes: bool = False) -> None:
     """Warn of what is odd, raise InputError for what cannot be.
 
     lease_namespace : where the lease is, empty = there is none
     plan_object     : name of the plan's object, empty = none is followed
+    observes        : others decide, and the service writes nothing to pods
     Raises InputError `kubernetes-version` where the cluster is too old, `kubernetes-rights` where rights are missing;
     ApiError.
     """
     check_version(api)
-    check_rights(api, lease_namespace, plan_object)
+    check_rights(api, lease_namespace, plan_object, observes=observes)
     ahead = api.clock() - time.time()
     if abs(ahead) > APART:
         what = "the clock of this service is %.0f s %s that of the API server: deadlines that pods are told are wrong"
@@ -51,9 +53,10 @@ def check_version(api: Api) -> None:
         _LOG.warning("Kubernetes %s is newer than what this was tested with, 1.%s", said.get("gitVersion"), NEWEST)
 
 
-def check_rights(api: Api, lease_namespace: str, plan_object: str) -> None:
+def check_rights(api: Api, lease_namespace: str, plan_object: str, *, observes: bool = False) -> None:
     """Raise InputError `kubernetes-rights` with all that the service needs to do and may not."""
-    rules = [rule for rule in EVERYWHERE if not rule[0] or (plan_object and rule[1].startswith("plans"))]
+    needed = WHERE_OTHERS_DECIDE if observes else EVERYWHERE
+    rules = [rule for rule in needed if not rule[0] or (plan_object and rule[1].startswith("plans"))]
     missing = list(_missing(api, "", rules))
     if lease_namespace:
         missing += (f"{each} in {lease_namespace}" for each in _missing(api, lease_namespace, AT_HOME))
@@ -65,9 +68,9 @@ def check_rights(api: Api, lease_namespace: str, plan_object: str) -> None:
         raise InputError([Fault("kubernetes-rights", what, mend)])
 
 
-def _missing(api: Api, namespace: str, rules: Sequence[tuple[str, str, list[str]]]) -> Iterator[str]:
+def _missing(api: Api, namespace: str, rules: Sequence[Rule]) -> Iterator[str]:
     """What is refused of some rights, as `patch, delete pods`."""
-    for group, kind, verbs in rules:
+    for group, kind, verbs, *_ in rules:
         resource, _, part = kind.partition("/")
         asked = {"namespace": namespace, "group": group, "resource": resource, "subresource": part}
         refused = [verb for verb in verbs if not _may(api, asked | {"verb": verb})]

@@ -72,6 +72,7 @@ class Core:
     usage        : the accounts
     waiting      : counts for the limits
     reclaims     : which cycle took back what runs
+    observes     : whether others decide, and nothing is done but looked at
     began        : instants after and up to which this start counted all machines as silent, until they connect
     """
 
@@ -82,6 +83,7 @@ class Core:
         *,
         own: str = "",
         limits: Limits | None = None,
+        observes: bool = False,
         cycle_min_gap: int = MIN_GAP,
         cycle_max_interval: int = MAX_INTERVAL,
     ) -> None:
@@ -90,7 +92,7 @@ class Core:
         self.own = own
         self.limits = limits or Limits()
         self._pace = (cycle_min_gap, cycle_max_interval)
-        self._is_closing = False
+        self.observes, self._is_closing = observes, False
         self.journal = Journal(store)
         self.specs = Specs(store, self.journal)
         self.cycle_notes = CycleNotes()
@@ -166,7 +168,7 @@ class Core:
             on_vectors=self.cycle_notes.take_vectors,
             on_stage=self.cycle_notes.begin,
         )
-        self.orchestrator.is_closing = self._is_closing
+        self.orchestrator.is_closing, self.orchestrator.is_observing = self._is_closing, self.observes
         self.wake = self.orchestrator.now = self.now()
         self.orchestrator.changed_all()
 

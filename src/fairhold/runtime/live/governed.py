@@ -62,7 +62,7 @@ class GovernedLive:
             api = Api(access)
             opened.callback(api.close)
             with _told_of_the_cluster(api):
-                check_cluster(api, lease_namespace(access, cluster), cluster.plan_object)
+                check_cluster(api, lease_namespace(access, cluster), cluster.plan_object, observes=cluster.observes)
                 first = _first_plan(api, settings, cluster.plan_object)
             self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
             opened.callback(self.store.close)
@@ -76,14 +76,15 @@ class GovernedLive:
             self.core = self._open_core(first, now)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             with _told_of_the_cluster(api):
-                self.engine = Kubernetes(api, self.core.plan, now.look, wake, self.leader)
+                observes = cluster.observes
+                self.engine = Kubernetes(api, self.core.plan, now.look, wake, self.leader, observes=observes)
                 governing = Governing(self.core, self.engine.governor)
                 self.desk = Desk(self.core, self.engine, Led(governing, self.leader) if self.leader else governing)
                 wakes.append(self.desk.wake)
                 self.engine.start()
             opened.pop_all()
         self.desk.start()
-        self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object)
+        self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object, observes=cluster.observes)
         keeping = Housekeeping(self.store, directory / JOBS, partial(live_jobs, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
 
@@ -93,6 +94,7 @@ class GovernedLive:
             self.store,
             now,
             limits=settings.limits,
+            observes=settings.cluster is not None and settings.cluster.observes,
             cycle_min_gap=settings.cycle_min_gap,
             cycle_max_interval=settings.cycle_max_interval,
         )
@@ -127,19 +129,19 @@ def open_governed(settings: LiveSettings, listen: Callable[[], object] = lambda:
 class ClusterObjects:
     """The objects of Fairhold's own kinds: the plan, where one is followed, and consumers."""
 
-    def __init__(self, api: Api, desk: Desk, now: Callable[[], int], plan: str) -> None:
-        """Begin. plan: name of its object, empty = none is followed."""
+    def __init__(self, api: Api, desk: Desk, now: Callable[[], int], plan: str, *, observes: bool) -> None:
+        """Begin. plan: name of its object, empty = none is followed; observes: consumers get no objects."""
         self._plan = PlanObject(api, plan, desk, now) if plan else None
-        self._consumers = ConsumerObjects(api, desk)
-        if self._plan:
-            self._plan.start()
-        self._consumers.start()
+        self._consumers = None if observes else ConsumerObjects(api, desk)
+        for each in (self._plan, self._consumers):
+            if each:
+                each.start()
 
     def close(self) -> None:
         """Stop; may be called twice."""
-        if self._plan:
-            self._plan.close()
-        self._consumers.close()
+        for each in (self._plan, self._consumers):
+            if each:
+                each.close()
 
 
 def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan:

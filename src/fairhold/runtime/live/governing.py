@@ -127,10 +127,8 @@ class Governing:
     def _ask(self, core: Core, asked: Appeared) -> None:
         """Work has appeared: it gets a job, finds the one that it had, or is refused."""
         uid = asked.work[0]
-        job, index = self._seat_of.pop(uid, ("", 0))
-        is_last = bool(job)
-        if not job:
-            job, index = _seat_of_going(core, asked)
+        is_last = uid in self._seat_of
+        job, index = self._seat(core, asked)
         known = core.cluster.jobs.get(job)
         if asked.is_going and (known is None or asked.attempt not in known.attempts):
             self.governor.unwanted(uid)
@@ -161,9 +159,15 @@ class Governing:
         else:
             self._find(core, asked, record, index, is_last=is_last or not asked.is_going)
 
+    def _seat(self, core: Core, asked: Appeared) -> Seat:
+        """The task that a pod has already: from before this start, or as others let it go; without a job = none."""
+        seat = self._seat_of.pop(asked.work[0], None) or self.governor.seat_of(asked.work[0])
+        return seat if seat[0] else _seat_of_going(core, asked)
+
     def _submit(self, core: Core, asked: Appeared) -> str:
         """A new job. Raises InputError where it cannot be accepted."""
-        job = core.submit(Submission(asked.user, asked.work[0], asked.terms, asked.spec))
+        uid = "" if core.observes else asked.work[0]  # what others take back and give again comes again
+        job = core.submit(Submission(asked.user, uid, asked.terms, asked.spec))
         if key := _gang_of(asked.spec):
             self.governor.begin_gang(key, job, asked.terms.min_count)
         return job

@@ -56,6 +56,7 @@ class ClusterSettings:
     lease      : seconds after which another takes the place of a leader that is silent; 0 = there is no other
     lease_namespace : where the lease is, empty = in the namespace of the pod or context
     plan_object : name of the Plan of the cluster that is followed, empty = none is
+    observes   : others decide in the cluster, and this one tells what it would do
     """
 
     kubeconfig: Path | None = None
@@ -63,6 +64,7 @@ class ClusterSettings:
     lease: float = 15.0
     lease_namespace: str = ""
     plan_object: str = ""
+    observes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ A generation is put in force once. Where another plan was applied since, that on
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
@@ -13,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes.api import ApiError
-from fairhold.engines.kubernetes.custom_resources import PLANS
+from fairhold.engines.kubernetes.custom_resources import PLANS, text_of
 from fairhold.engines.kubernetes.watching import Watcher
 from fairhold.engines.kubernetes.writes import MERGE
 from fairhold.errors import Fault, InputError
@@ -50,11 +49,6 @@ class FirstPlan(NamedTuple):
     text: str
     name: str
     author: str
-
-
-def text_of(document: Mapping[str, Any]) -> str:
-    """The plan of an object as the text of a file."""
-    return json.dumps(document.get("spec") or {}, ensure_ascii=False, indent=1, sort_keys=True)
 
 
 def title_of(document: Mapping[str, Any]) -> str:

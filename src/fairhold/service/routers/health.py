@@ -8,7 +8,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from fairhold import __version__
 from fairhold.service.bodies import ReadingRoute
-from fairhold.service.context import Service, ServiceOf
+from fairhold.service.cluster_metrics import cluster_exposition, cluster_numbers
+from fairhold.service.context import Governing, Service, ServiceOf
 from fairhold.service.metrics import exposition, numbers
 from fairhold.service.models import answers
 from fairhold.service.models.requests import StopBody
@@ -47,6 +48,10 @@ async def metrics(service: ServiceOf) -> Response:
     read = await service.read(numbers)
     agents = sum(bool(each["connected"]) for each in _agents(service))
     text = exposition(service.requests, service.desk, read, agents, service.settings.directory)
+    engine = service.desk.agents
+    if isinstance(engine, Governing):
+        governor = engine.governor
+        text += cluster_exposition(await service.read(lambda _: cluster_numbers(governor)), engine.measures)
     return Response(text, media_type=_EXPOSITION)
 
 

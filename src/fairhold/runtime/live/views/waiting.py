@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 OF_WHAT_THERE_IS = frozenset({"no_host", "site", "behind", "gang", "quota", "reclaiming", "pool"})
 """Reasons that more hosts could change."""
+WOULD_START = "it would start now; whether it does is decided by others"
 MOST_NAMES = 3
 """How many others a sentence names."""
 
@@ -49,9 +50,11 @@ def reason_of(core: Core, job: JobRecord) -> Reason | None:
     if found is not None:
         return found
     if job.resource_group == POOLED:
-        return _beside(Reason(*why_waiting(core, job)), kept_presence(core))
-    look = prospect(core, job.resource_group)
-    return _beside(_in_leaf(look, job), look.presence)
+        found = _beside(Reason(*why_waiting(core, job)), kept_presence(core))
+    else:
+        look = prospect(core, job.resource_group)
+        found = _beside(_in_leaf(look, job), look.presence)
+    return found._replace(text=WOULD_START) if core.observes and found.code == "soon" else found
 
 
 def _beside(reason: Reason, hosts: Document | None) -> Reason:

@@ -1,0 +1,79 @@
+"""Where the pods of a governed cluster stand, from their appearance to their end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.runtime.live.views.pods import pod_document, pods_document
+from tests.live.governed import Governed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def governed(tmp_path: Path) -> Governed:
+    return Governed(tmp_path)
+
+
+def seen(governed: Governed, name: str, namespace: str = "risk") -> dict[str, Any]:
+    return pod_document(governed.core, governed.governor, namespace, name)
+
+
+def listed(governed: Governed, namespace: str = "", state: str = "", most: int = 100) -> list[str]:
+    document = pods_document(governed.core, governed.governor, namespace, state, most)
+    return [f"{row['pod']} {row['state']}" for row in document["pods"]] + ["…"] * document["left_out"]
+
+
+def test_a_pod_is_granted_runs_is_noticed_and_stopped(governed: Governed) -> None:
+    for number in range(4):
+        governed.pod(f"p{number}")
+    governed.settle()
+    assert seen(governed, "p0") | {"job": ""} == {
+        "namespace": "risk",
+        "pod": "p0",
+        "uid": "p0",
+        "state": "granted",
+        "consumer": "/risk",
+        "job": "",
+        "task": 0,
+        "node": "n0",
+        "reason": None,
+        "text": "",
+        "notice": None,
+        "would": None,
+    }
+    for number in range(4):
+        governed.run(f"p{number}")
+    governed.pod("owner", "trading", gpus=1)
+    governed.settle()
+    assert listed(governed, "risk", "running") == ["p0 running", "p1 running", "p2 running"]
+    assert listed(governed, "risk", "notice") == ["p3 notice"]
+    assert listed(governed, "trading") == ["owner waiting"]
+    assert listed(governed, most=2) == ["p0 running", "p1 running", "…", "…", "…"]
+    told = seen(governed, "p3")
+    assert told["notice"]["taker"] == "/trading"
+    assert seen(governed, "owner", "trading")["reason"]
+    governed.settle(60_000_000)
+    assert seen(governed, "p3")["state"] == "stopping"
+
+
+def test_a_pod_that_is_refused_says_why(governed: Governed) -> None:
+    governed.pod("none", gpus=0)
+    governed.settle()
+    told = seen(governed, "none")
+    assert (told["state"], told["reason"], told["job"], told["consumer"]) == ("refused", "MissingUnit", None, None)
+    assert "asks for nothing of what the plan shares" in told["text"]
+
+
+def test_what_is_not_governed_is_not_known(governed: Governed) -> None:
+    governed.pod("free", "other", gate="")
+    governed.settle()
+    for namespace, name in (("other", "free"), ("risk", "nobody")):
+        with pytest.raises(InputError) as caught:
+            seen(governed, name, namespace)
+        assert caught.value.faults[0].code == "unknown-pod"
+    assert listed(governed) == []
