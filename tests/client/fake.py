@@ -72,7 +72,7 @@ class Fake:
         self.lock = threading.Lock()
         self.on_wait: Any = None
         self.page = 1000
-        self.begin = ""
+        self.begin = self.unbalanced = ""
         self.url = ""
         self.socket = ""
         self.groups: Document = {
@@ -222,7 +222,17 @@ class Fake:
             if name in query.get("resource", name).split(",")
         ]
         rows[-1] |= {key: f"{key}2" for key in keys}
-        return {"from": self.begin or query.get("from", NOW), "to": query.get("to", LATER), "by": keys, "rows": rows}
+        dominant = {key: f"{key}2" for key in keys} | {"resource": "gpu", "share": "0.4207", "cluster_seconds": "1"}
+        return {
+            "from": self.begin or query.get("from", NOW),
+            "to": query.get("to", LATER),
+            "by": keys,
+            "rows": rows,
+            "capacity": [{"resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}],
+            "capacity_from": NOW,
+            "dominant": [dominant],
+            "balance": [{"resource": "gpu", "borrowed_seconds": "2", "lent_seconds": "1", "why": self.unbalanced}],
+        }
 
     def _jobs(self, method: str, path: list[str], query: Document, body: Any, headers: Any) -> Any:  # noqa: PLR0911 - one for each address
         if not path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.legend import legend
 from fairhold.cli.live.connection import connect
-from fairhold.cli.live.options import KEYS
+from fairhold.cli.live.options import KEYS, LABEL
 from fairhold.cli.live.printing import fitted, say, say_json
 from fairhold.client import steps
 from fairhold.errors import UsageError, printable
@@ -23,6 +23,7 @@ KINDS = ("own", "borrowed", "lent", "lost")
 SLOTS = "slots"
 UNSIZED = "unsized"
 """The column of units of which nobody knows the size."""
+DOMINANT = "dominant"
 MILLION = 1_000_000
 
 
@@ -34,15 +35,8 @@ def print_usage(
     Slots stand in one table and resources in another, with a column for each: they are never added up.
     Where `kind` is not among the keys, the kinds stand beside each other of slots, below each other of resources.
     """
-    keys = by.split(",")
-    unknown = [key for key in keys if key not in KEYS]
-    if unknown or len(set(keys)) != len(keys):
-        raise UsageError(
-            f"--by {printable(by)}: write each of {', '.join(KEYS)} once at most, with commas between them"
-        )
-    first, last = (parse_instant(text) if text else None for text in (start, end))
-    if first is not None and last is not None and last < first:
-        raise UsageError("--to is before --from: swap them")
+    keys = keys_of(by)
+    check_span(start, end)
     asked = keys if as_json or "kind" in keys else [*keys, "kind"]
     query = {"from": start, "to": end, "by": ",".join(asked), "resource": ",".join(resources) or None}
     found = connect(service).run(steps.listing("usage", query))
@@ -61,12 +55,55 @@ def print_usage(
         columns = sorted({(row["resource"] or UNSIZED, row["unit"]) for row in others})
         wide = _wide(others, asked, lambda row: row["resource"] or UNSIZED, [name for name, _ in columns])
         heads = [f"{name} {unit}".rstrip() for name, unit in columns]
-        say(fitted((*heads, *reversed(asked)), _below_each_other(wide, len(heads))))
-        said = [word for word in (UNSIZED,) if word in heads]
+        shares = _largest(found, asked, wide, len(heads))
+        rows = _below_each_other(wide, len(heads))
+        if any(shares):
+            heads = [*heads, DOMINANT]
+            rows = [
+                [*row[: len(columns)], share, *row[len(columns) :]] for row, share in zip(rows, shares, strict=True)
+            ]
+        say(fitted((*heads, *reversed(asked)), rows))
+        said = [word for word in (UNSIZED, DOMINANT) if word in heads]
         if said:
             say(f"\n{legend(said)}")
+    for each in found.get("balance", ()):
+        if each["why"]:
+            say(f"\nlent and borrowed {each['resource'] or UNSIZED} differ: {each['why']}")
     if slots and asked is not keys:
         say(f"\n{legend(KINDS)}")
+
+
+def keys_of(by: str) -> list[str]:
+    """The keys of `--by`. Raises UsageError where they are none, or stand there twice."""
+    keys = by.split(",")
+    unknown = [key for key in keys if key not in KEYS and not (key.startswith(LABEL) and key != LABEL)]
+    if unknown or len(set(keys)) != len(keys):
+        words = ", ".join((*KEYS, f"{LABEL}NAME"))
+        raise UsageError(f"--by {printable(by)}: write each of {words} once at most, with commas between them")
+    return keys
+
+
+def check_span(start: str | None, end: str | None) -> None:
+    """Raise UsageError where a span ends before it begins."""
+    first, last = (parse_instant(text) if text else None for text in (start, end))
+    if first is not None and last is not None and last < first:
+        raise UsageError("--to is before --from: swap them")
+
+
+def _largest(found: Document, keys: Sequence[str], rows: list[list[str | None]], columns: int) -> list[str | None]:
+    """Of every row of a table, what is the largest part that it had of any resource: `42.1 % gpu`."""
+    shares = {tuple(each.get(key) or None for key in reversed(keys)): each for each in found.get("dominant", ())}
+    words = []
+    for row in rows:
+        each = shares.get((*row[columns:],))
+        words.append(f"{percent(each['share'])} {each['resource']}" if each else None)
+    return words
+
+
+def percent(share: str) -> str:
+    """A part of 1 as a percentage with one digit, rounded."""
+    tenths = round(Fraction(share) * 1000)
+    return f"{tenths // 10}.{tenths % 10} %"
 
 
 def _print_slots(rows: list[Document], keys: Sequence[str], title: str) -> None:

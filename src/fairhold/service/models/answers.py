@@ -296,15 +296,6 @@ class ConsumerExplanation(Answer):
     text: str
 
 
-class Usage(Answer):
-    """What was used, in resource-seconds: exact between these instants, which may lie around those asked for."""
-
-    from_: Instant = Field(alias="from")
-    to: Instant
-    by: list[str]
-    rows: list[dict[str, str]]
-
-
 class CycleRow(Answer):
     """A cycle."""
 

@@ -1,0 +1,224 @@
+"""Usage as documents: rows by what is asked, what there was of the cluster, and whether lent is borrowed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.errors import Fault, InputError
+from fairhold.model.vector import decimal_text
+from fairhold.orchestrator.spans import BORROWED, HELD, LENT, UNKNOWN, UP, Key
+from fairhold.runtime.live.using import usage_sums
+from fairhold.units import SECOND, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from fairhold.ports import Store
+    from fairhold.runtime.live.usage import Tail
+    from fairhold.runtime.live.using import Mark, UsageSums
+
+Document = dict[str, Any]
+OF_ACCOUNTS = ("consumer", "user", "job", "kind")
+TIMES = {"hour": "%Y-%m-%dT%H:00:00Z", "day": "%Y-%m-%d", "month": "%Y-%m"}
+"""By which spans of the calendar, in UTC, usage may be told: every hour begins a new span of usage."""
+LABEL = "label:"
+SLOTS = "slots"
+"""What slots are called beside resources; no resource has this name."""
+UNSIZED = ""
+"""What is said in the place of a resource where it is not known of what size units were."""
+_DIGITS = 9
+_UNSEEN = "capacity and the lenders of resources are on record only from {} on"
+
+
+class UsageQuery(NamedTuple):
+    """What is asked of usage.
+
+    by        : keys of `OF_ACCOUNTS`, `TIMES` or `label:NAME`, each once, of times one
+    resources : those that are asked for, `SLOTS` among them; none = all
+    """
+
+    since: int
+    until: int
+    by: Sequence[str]
+    resources: Collection[str] = ()
+
+    def check(self) -> None:
+        """Raise InputError where `by` names something else, or `until` is before `since`."""
+        known = {*OF_ACCOUNTS, *TIMES}
+        unknown = [name for name in self.by if name not in known and not (name.startswith(LABEL) and name != LABEL)]
+        if unknown or len(set(self.by)) < len(self.by) or sum(name in TIMES for name in self.by) > 1:
+            what = f"usage cannot be grouped by `{','.join(self.by)}`"
+            mend = f"name some of {', '.join((*OF_ACCOUNTS, f'{LABEL}NAME'))} and one of {', '.join(TIMES)}, each once"
+            raise InputError([Fault("unknown-word", what, mend)])
+        if self.until < self.since:
+            raise InputError([Fault("out-of-range", "`to` is before `from`", "give them in their order")])
+
+
+def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
+    """What was used, of every resource in sums by what is asked; see `usage_sums`.
+
+    Where `by` does not name `kind`, only what was held counts, own and borrowed: slots that are lent are held by
+    others, and what is lost was held before.
+    Raises InputError as `UsageQuery.check` does, where the span lies in the future, and where nobody knows a resource.
+    """
+    query.check()
+    if query.since > tail.end:
+        what = f"`from` is in the future: now is {format_instant(tail.end)}"
+        raise InputError([Fault("out-of-range", what, "ask for a time that has begun")])
+    found = usage_sums(store, tail, query.since, query.until, _marks(query.by))
+    amounts = _Amounts()
+    rows = _rows(found, query.by, _labels(store, found, query.by), amounts)
+    capacity = _capacity(found, amounts)
+    told = {resource for *_, resource in rows}
+    _check_resources(query.resources, {*tail.units, *told})
+    wanted = set(query.resources) or {*told, *capacity}
+    units = tail.units
+    shown = {group: amount for group, amount in sorted(rows.items()) if group[-1] in wanted}
+    return {
+        "from": format_instant(found.since),
+        "to": format_instant(found.until),
+        "by": list(query.by),
+        "rows": [
+            dict(zip((*query.by, "resource"), group, strict=True))
+            | {"unit": units.get(group[-1], ""), "resource_seconds": _seconds(amount)}
+            for group, amount in shown.items()
+        ],
+        "capacity": [
+            {"resource": name, "unit": units.get(name, ""), "up_seconds": _seconds(up), "down_seconds": _seconds(down)}
+            for name, (up, down) in sorted(capacity.items())
+            if name in wanted
+        ],
+        "capacity_from": format_instant(max(found.since, found.known)) if found.capacity else None,
+        "dominant": _dominant(found, query.by, shown, capacity),
+        "balance": _balance(found, amounts, wanted),
+    }
+
+
+class _Amounts:
+    """How much of every resource one unit is."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[str, Fraction]]] = {}
+
+    def of(self, unit: str) -> list[tuple[str, Fraction]]:
+        """(resource, amount) of a unit as `Key` says it."""
+        if unit not in self._known:
+            self._known[unit] = (
+                [(UNSIZED if unit else SLOTS, Fraction(1))]
+                if unit in {"", UNKNOWN}
+                else [(resource, Fraction(text)) for resource, text in json.loads(unit).items()]
+            )
+        return self._known[unit]
+
+
+Group = tuple[str, ...]
+"""Values of the keys that are asked for, and a resource."""
+
+
+def _marks(by: Sequence[str]) -> Any:  # noqa: ANN401 - a cached function
+    forms = [TIMES[name] for name in by if name in TIMES]
+
+    @cache
+    def of_hour(hour: int) -> Mark:
+        return datetime.fromtimestamp(hour * 3600, UTC).strftime(forms[0]) if forms else "", 0
+
+    return lambda begin: of_hour(begin // (3600 * SECOND))
+
+
+def _labels(store: Store, found: UsageSums, by: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+    if not any(name.startswith(LABEL) for name in by):
+        return {}
+    return store.labels(sorted({key.job for key, _ in found.sums if key.job}))
+
+
+def _rows(
+    found: UsageSums, by: Sequence[str], labels: Mapping[str, Mapping[str, str]], amounts: _Amounts
+) -> dict[Group, Fraction]:
+    grouped: dict[Group, Fraction] = {}
+    for (key, mark), amount in found.sums.items():
+        if "kind" not in by and key.kind not in HELD:
+            continue
+        names = [_value(name, key, mark, labels) for name in by]
+        for resource, of_unit in amounts.of(key.unit):
+            group = (*names, resource)
+            grouped[group] = grouped.get(group, Fraction(0)) + amount * of_unit
+    return grouped
+
+
+def _value(name: str, key: Key, mark: Mark, labels: Mapping[str, Mapping[str, str]]) -> str:
+    if name in TIMES:
+        return mark[0]
+    if name.startswith(LABEL):
+        return labels.get(key.job, {}).get(name.removeprefix(LABEL), "")
+    return str(getattr(key, name))
+
+
+def _capacity(found: UsageSums, amounts: _Amounts) -> dict[str, tuple[Fraction, Fraction]]:
+    """Resource → what there was on hosts that were up, and on those that were down."""
+    sums: dict[str, tuple[Fraction, Fraction]] = {}
+    for key, amount in found.capacity.items():
+        for resource, of_unit in amounts.of(key.unit):
+            up, down = sums.get(resource, (Fraction(0), Fraction(0)))
+            more = amount * of_unit
+            sums[resource] = (up + more, down) if key.kind == UP else (up, down + more)
+    return sums
+
+
+def _dominant(
+    found: UsageSums,
+    by: Sequence[str],
+    rows: Mapping[Group, Fraction],
+    capacity: Mapping[str, tuple[Fraction, Fraction]],
+) -> list[Document]:
+    """The largest part of what there was of any resource, up or down; none where it is not known for the whole time."""
+    if found.known > found.begins or any(name in TIMES for name in by):
+        return []
+    largest: dict[Group, tuple[Fraction, str]] = {}
+    for (*names, resource), amount in rows.items():
+        there = sum(capacity.get(resource, ()))
+        if there:
+            largest[(*names,)] = max(largest.get((*names,), (Fraction(-1), "")), (amount / there, resource))
+    length = found.until - max(found.since, found.known)
+    return [
+        dict(zip(by, names, strict=True))
+        | {"resource": resource, "share": rounded(share), "cluster_seconds": rounded(share * length / SECOND)}
+        for names, (share, resource) in largest.items()
+    ]
+
+
+def _balance(found: UsageSums, amounts: _Amounts, wanted: Collection[str]) -> list[Document]:
+    """Of every resource, what was borrowed in all and lent in all; why, where they differ."""
+    sums: dict[str, dict[str, Fraction]] = {}
+    for (key, _), amount in found.sums.items():
+        for resource, of_unit in amounts.of(key.unit) if key.kind in {BORROWED, LENT} else ():
+            both = sums.setdefault(resource, {BORROWED: Fraction(0), LENT: Fraction(0)})
+            both[key.kind] += amount * of_unit
+    known = format_instant(found.known) if found.capacity else format_instant(found.until)
+    return [
+        {"resource": name, "borrowed_seconds": _seconds(both[BORROWED]), "lent_seconds": _seconds(both[LENT])}
+        | {"why": "" if both[BORROWED] == both[LENT] else _UNSEEN.format(known)}
+        for name, both in sorted(sums.items())
+        if name in wanted
+    ]
+
+
+def _check_resources(asked: Iterable[str], known: set[str]) -> None:
+    known = (known | {SLOTS}) - {UNSIZED}
+    for name in asked:
+        if name not in known:
+            mend = f"name some of {', '.join(sorted(known))}"
+            raise InputError([Fault("unknown-resource", f"there is no resource `{name}`", mend)])
+
+
+def _seconds(amount: Fraction) -> str:
+    """Exact seconds of unit-microseconds: their denominators are powers of ten."""
+    return decimal_text(amount / SECOND)
+
+
+def rounded(value: Fraction, digits: int = _DIGITS) -> str:
+    """A number that need not be a decimal, rounded to so many digits."""
+    return decimal_text(Fraction(round(value * 10**digits), 10**digits))
