@@ -72,7 +72,7 @@ class Fake:
         self.lock = threading.Lock()
         self.on_wait: Any = None
         self.page = 1000
-        self.begin = self.unbalanced = ""
+        self.begin = self.unbalanced = self.currency = ""
         self.url = ""
         self.socket = ""
         self.groups: Document = {
@@ -222,6 +222,9 @@ class Fake:
             if name in query.get("resource", name).split(",")
         ]
         rows[-1] |= {key: f"{key}2" for key in keys}
+        for row, cost in zip(rows, ("1.2345", "-0.001", "3"), strict=False) if self.currency else ():
+            row["cost"] = cost
+        costs = {"currency": self.currency, "cost": "-4.2335", "unpriced": ["memory"]} if self.currency else {}
         dominant = {key: f"{key}2" for key in keys} | {"resource": "gpu", "share": "0.4207", "cluster_seconds": "1"}
         return {
             "from": self.begin or query.get("from", NOW),
@@ -230,6 +233,7 @@ class Fake:
             "rows": rows,
             "capacity": [{"resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}],
             "capacity_from": NOW,
+            **costs,
             "dominant": [dominant],
             "balance": [{"resource": "gpu", "borrowed_seconds": "2", "lent_seconds": "1", "why": self.unbalanced}],
         }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.kernels.vectors import add, less, times
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.price import NO_PRICES
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.accounts import Deserved, Meter, Pool
 from fairhold.orchestrator.owned import deserved_now, lent_parts, own_part, owned_slots, unit_held
@@ -20,6 +21,7 @@ from fairhold.orchestrator.spans import BORROWED, LENT, LOST, OWN, Key, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from fairhold.model.price import PriceList
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.accounts import LeafAccount
     from fairhold.orchestrator.changes import Change
@@ -72,7 +74,7 @@ class Accounting:
         for number in list(self._held):
             self._put_out(number)
         for pool in self._pools.values():
-            self._count_all({key: -amount for key, amount in pool.lent.items()})
+            self._count_all(pool.gone())
             self._count_all(pool.capacity.gone())
         self._pools = {group: Pool(books) for group, books in cluster.books.items()}
         self._look_at_hosts(cluster)
@@ -324,6 +326,10 @@ class Accounting:
         """Resource → what amounts of it are in, of the plan in force."""
         pool = self._pools.get(POOLED)
         return {} if pool is None else {each.name: each.unit for each in pool.rows.source.resources}
+
+    def prices(self) -> PriceList:
+        """Those of the plan in force."""
+        return next((pool.rows.source.prices for pool in self._pools.values()), NO_PRICES)
 
     # Spans
 

@@ -16,7 +16,7 @@ from fairhold.orchestrator.spans import LENT, Key, unit_text
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.ledger.books import Books
@@ -176,7 +176,6 @@ class Pool:
     shrinks  : it has a host that starts nothing, and so loses a slot with every unit that comes back
     dirty    : leaves that hold another number since it was settled
     lines    : by which lenders are found; of slots None = they have to be counted anew
-    lent     : account of a lender → amount, as recorded
     """
 
     def __init__(self, books: Books) -> None:
@@ -191,7 +190,7 @@ class Pool:
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
         self.dirty: dict[LeafAccount, None] = {}
         self.lines: list[Line] | None = None
-        self.lent: dict[Key, int] = {}
+        self._recorded: tuple[Line, ...] = ()
         self._deserved: Mapping[str, Vector] = {}
         self._there: Vector = ()
         self._texts: dict[Vector, str] = {}
@@ -228,9 +227,7 @@ class Pool:
                 line.hold(leaf)
                 touched[line] = None
         self.dirty.clear()
-        for line in touched:
-            line.lent = line.lenders.now().lenders(self.rows.tree)
-        return self._record()
+        return self._record(touched)
 
     def _measure(self) -> None:
         """There is another capacity."""
@@ -240,14 +237,24 @@ class Pool:
         for line in self.lines or ():
             line.lenders.measure(self.capacity.of_hosts(line.hosts)[line.at])
 
-    def _record(self) -> dict[Key, int]:
-        now: dict[Key, int] = {}
-        for line in self.lines or ():
-            for row, amount in line.lent.items():
-                key = Key(self.rows.path(row), "", "", LENT, line.unit)
-                now[key] = now.get(key, 0) + amount
-        before, self.lent = self.lent, now
-        return {key: more for key in dict.fromkeys((*before, *now)) if (more := now.get(key, 0) - before.get(key, 0))}
+    def _record(self, touched: Iterable[Line]) -> dict[Key, int]:
+        """Count lenders of some lines again; those of lines that are no more lend nothing."""
+        more: dict[Key, int] = {}
+        gone = [(line, {}) for line in self._recorded if line not in (self.lines or ())]
+        found = [(line, line.lenders.now().lenders(self.rows.tree)) for line in touched]
+        for line, now in (*gone, *found):
+            before, line.lent = line.lent, now
+            for row in dict.fromkeys((*before, *now)):
+                if change := now.get(row, 0) - before.get(row, 0):
+                    key = Key(self.rows.path(row), "", "", LENT, line.unit)
+                    more[key] = more.get(key, 0) + change
+        self._recorded = (*(self.lines or ()),)
+        return more
+
+    def gone(self) -> dict[Key, int]:
+        """Account of a lender → how much less it lends where the pool is no more."""
+        self.lines = []
+        return self._record(())
 
 
 def queue_lines(pool: Pool, deserved: Mapping[str, Vector]) -> list[Line]:

@@ -38,6 +38,18 @@ def test_usage_by_labels_and_by_days_is_asked_for(fake: Fake) -> None:
         assert "label:NAME" in fairhold("usage", "--by", wrong, exits=2).stderr
 
 
+def test_usage_says_what_it_cost_where_there_are_prices(fake: Fake) -> None:
+    fake.currency = "CHF"
+    lines = [line.split() for line in fairhold("usage", "--by", "user,kind").stdout.splitlines()]
+    assert lines[1:4] == [
+        ["slots", "cost", "CHF", "kind", "user"],
+        ["0.003472", "1.23", "kind0", "user0"],
+        ["1", "0.00", "kind1", "user1"],
+    ]
+    assert ["gpu", "memory", "GiB", "dominant", "cost", "CHF", "kind", "user"] in lines
+    assert "cost in all: -4.23 CHF; without a price: memory".split() in lines
+
+
 def test_usage_says_why_lent_is_not_borrowed(fake: Fake) -> None:
     fake.unbalanced = "nobody looked"
     assert "lent and borrowed gpu differ: nobody looked" in fairhold("usage").stdout

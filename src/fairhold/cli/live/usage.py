@@ -15,7 +15,7 @@ from fairhold.model.vector import decimal_text
 from fairhold.units import parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.client.exchange import Document
 
@@ -24,6 +24,8 @@ SLOTS = "slots"
 UNSIZED = "unsized"
 """The column of units of which nobody knows the size."""
 DOMINANT = "dominant"
+Names = tuple[str | None, ...]
+"""Values of the keys of a row, the last key first."""
 MILLION = 1_000_000
 
 
@@ -49,28 +51,29 @@ def print_usage(
     if not found["rows"]:
         say(f"hours {span}\nnothing was used")
     if slots:
-        _print_slots(slots, keys, f"slot-hours {span}")
+        say(f"slot-hours {span}")
+        _print_slots(found, slots, keys)
     if others:
         say(("\n" if slots else "") + f"resource-hours {span}")
-        columns = sorted({(row["resource"] or UNSIZED, row["unit"]) for row in others})
-        wide = _wide(others, asked, lambda row: row["resource"] or UNSIZED, [name for name, _ in columns])
-        heads = [f"{name} {unit}".rstrip() for name, unit in columns]
-        shares = _largest(found, asked, wide, len(heads))
-        rows = _below_each_other(wide, len(heads))
-        if any(shares):
-            heads = [*heads, DOMINANT]
-            rows = [
-                [*row[: len(columns)], share, *row[len(columns) :]] for row, share in zip(rows, shares, strict=True)
-            ]
-        say(fitted((*heads, *reversed(asked)), rows))
-        said = [word for word in (UNSIZED, DOMINANT) if word in heads]
-        if said:
-            say(f"\n{legend(said)}")
-    for each in found.get("balance", ()):
-        if each["why"]:
-            say(f"\nlent and borrowed {each['resource'] or UNSIZED} differ: {each['why']}")
+        _print_resources(found, others, asked)
+    for line in remarks(found):
+        say(f"\n{line}")
     if slots and asked is not keys:
         say(f"\n{legend(KINDS)}")
+
+
+def remarks(found: Document) -> Iterator[str]:
+    """What it cost in all, what has no price, and where lent is not borrowed."""
+    if found.get("currency"):
+        free = (
+            f"; without a price: {', '.join(each or UNSIZED for each in found['unpriced'])}"
+            if found["unpriced"]
+            else ""
+        )
+        yield f"cost in all: {money(Fraction(found['cost']))} {found['currency']}{free}"
+    for each in found.get("balance", ()):
+        if each["why"]:
+            yield f"lent and borrowed {each['resource'] or UNSIZED} differ: {each['why']}"
 
 
 def keys_of(by: str) -> list[str]:
@@ -90,14 +93,9 @@ def check_span(start: str | None, end: str | None) -> None:
         raise UsageError("--to is before --from: swap them")
 
 
-def _largest(found: Document, keys: Sequence[str], rows: list[list[str | None]], columns: int) -> list[str | None]:
+def _largest(found: Document, keys: Sequence[str]) -> dict[Names, str]:
     """Of every row of a table, what is the largest part that it had of any resource: `42.1 % gpu`."""
-    shares = {tuple(each.get(key) or None for key in reversed(keys)): each for each in found.get("dominant", ())}
-    words = []
-    for row in rows:
-        each = shares.get((*row[columns:],))
-        words.append(f"{percent(each['share'])} {each['resource']}" if each else None)
-    return words
+    return {_names(each, keys): f"{percent(each['share'])} {each['resource']}" for each in found.get("dominant", ())}
 
 
 def percent(share: str) -> str:
@@ -106,13 +104,65 @@ def percent(share: str) -> str:
     return f"{tenths // 10}.{tenths % 10} %"
 
 
-def _print_slots(rows: list[Document], keys: Sequence[str], title: str) -> None:
-    say(title)
+def _print_slots(found: Document, rows: list[Document], keys: Sequence[str]) -> None:
     if "kind" in keys:
-        long = _wide(rows, keys, lambda row: row["resource"], (SLOTS,))
-        say(fitted(("slots", *reversed(keys)), _below_each_other(long, 1)))
+        heads, wide = (SLOTS,), _wide(rows, keys, lambda row: row["resource"], (SLOTS,))
     else:
-        say(fitted((*KINDS, *reversed(keys)), _below_each_other(_wide(rows, keys, _kind, KINDS), len(KINDS))))
+        heads, wide = KINDS, _wide(rows, keys, _kind, KINDS)
+    _print_table(heads, wide, keys, {_cost_head(found): _costs(rows, keys)})
+
+
+def _print_resources(found: Document, rows: list[Document], keys: Sequence[str]) -> None:
+    columns = sorted({(row["resource"] or UNSIZED, row["unit"]) for row in rows})
+    wide = _wide(rows, keys, lambda row: row["resource"] or UNSIZED, [name for name, _ in columns])
+    heads = [f"{name} {unit}".rstrip() for name, unit in columns]
+    more = {DOMINANT: _largest(found, keys), _cost_head(found): _costs(rows, keys)}
+    _print_table(heads, wide, keys, more)
+    said = [word for word in (UNSIZED, DOMINANT) if word in heads or more.get(word)]
+    if said:
+        say(f"\n{legend(said)}")
+
+
+def _print_table(
+    heads: Sequence[str], rows: list[list[str | None]], keys: Sequence[str], more: Mapping[str, Mapping[Names, str]]
+) -> None:
+    """Amounts, then further columns as far as they have anything, then the keys.
+
+    more : head → value of each row
+    """
+    count = len(heads)
+    shown = {head: values for head, values in more.items() if values}
+    names = [(*row[count:],) for row in rows]
+    table = [
+        [*row[:count], *(values.get(name) for values in shown.values()), *row[count:]]
+        for row, name in zip(_below_each_other(rows, count), names, strict=True)
+    ]
+    say(fitted((*heads, *shown, *reversed(keys)), table))
+
+
+def _cost_head(found: Document) -> str:
+    return f"cost {found.get('currency')}"
+
+
+def _names(row: Document, keys: Sequence[str]) -> Names:
+    """What a row of a table ends with."""
+    return tuple(row.get(key) or None for key in reversed(keys))
+
+
+def _costs(rows: Iterable[Document], keys: Sequence[str]) -> dict[Names, str]:
+    """What each row of a table costs, over its resources and kinds; of those that have a price."""
+    found: dict[Names, Fraction] = {}
+    for row in rows:
+        if "cost" in row:
+            name = _names(row, keys)
+            found[name] = found.get(name, Fraction(0)) + Fraction(row["cost"])
+    return {name: money(cost) for name, cost in found.items()}
+
+
+def money(cost: Fraction) -> str:
+    """An amount of a currency, rounded to two digits."""
+    cents = abs(round(cost * 100))
+    return f"{'-' if cost < 0 and cents else ''}{cents // 100}.{cents % 100:02}"
 
 
 def _kind(row: Document) -> str:

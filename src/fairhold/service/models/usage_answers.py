@@ -31,6 +31,9 @@ class Usage(Answer):
     to: Instant
     by: list[str]
     rows: list[dict[str, str]]
+    currency: str | None = None
+    cost: str | None = None
+    unpriced: list[str] | None = None
     capacity: list[Capacity]
     capacity_from: Instant | None
     dominant: list[dict[str, str]]

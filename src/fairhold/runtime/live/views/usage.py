@@ -12,10 +12,11 @@ from fairhold.errors import Fault, InputError
 from fairhold.model.vector import decimal_text
 from fairhold.orchestrator.spans import BORROWED, HELD, LENT, UNKNOWN, UP, Key
 from fairhold.runtime.live.using import usage_sums
+from fairhold.runtime.live.views.costs import HOUR, Costs
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from fairhold.ports import Store
     from fairhold.runtime.live.usage import Tail
@@ -31,6 +32,8 @@ SLOTS = "slots"
 UNSIZED = ""
 """What is said in the place of a resource where it is not known of what size units were."""
 _DIGITS = 9
+MONEY = 6
+"""Digits of a currency behind the point."""
 _UNSEEN = "capacity and the lenders of resources are on record only from {} on"
 
 
@@ -69,24 +72,27 @@ def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
     if query.since > tail.end:
         what = f"`from` is in the future: now is {format_instant(tail.end)}"
         raise InputError([Fault("out-of-range", what, "ask for a time that has begun")])
-    found = usage_sums(store, tail, query.since, query.until, _marks(query.by))
+    costs = Costs(tail.prices)
+    found = usage_sums(store, tail, query.since, query.until, _marks(query.by, costs))
     amounts = _Amounts()
-    rows = _rows(found, query.by, _labels(store, found, query.by), amounts)
+    rows = _rows(found, query.by, _labels(store, found, query.by), amounts, costs)
     capacity = _capacity(found, amounts)
     told = {resource for *_, resource in rows}
     _check_resources(query.resources, {*tail.units, *told})
     wanted = set(query.resources) or {*told, *capacity}
     units = tail.units
-    shown = {group: amount for group, amount in sorted(rows.items()) if group[-1] in wanted}
+    shown = {group: row for group, row in sorted(rows.items()) if group[-1] in wanted}
     return {
         "from": format_instant(found.since),
         "to": format_instant(found.until),
         "by": list(query.by),
         "rows": [
             dict(zip((*query.by, "resource"), group, strict=True))
-            | {"unit": units.get(group[-1], ""), "resource_seconds": _seconds(amount)}
-            for group, amount in shown.items()
+            | {"unit": units.get(group[-1], ""), "resource_seconds": _seconds(row.amount)}
+            | ({} if row.cost is None else {"cost": rounded(row.cost, MONEY)})
+            for group, row in shown.items()
         ],
+        **_cost_in_all(costs, shown),
         "capacity": [
             {"resource": name, "unit": units.get(name, ""), "up_seconds": _seconds(up), "down_seconds": _seconds(down)}
             for name, (up, down) in sorted(capacity.items())
@@ -115,18 +121,36 @@ class _Amounts:
         return self._known[unit]
 
 
+class Row:
+    """Sums of a group.
+
+    amount : resource-microseconds, of what was held where kinds are not told apart
+    cost   : None = nothing of it has a price
+    is_free : something that was held has none
+    """
+
+    __slots__ = ("amount", "cost", "is_free")
+
+    def __init__(self) -> None:
+        self.amount = Fraction(0)
+        self.cost: Fraction | None = None
+        self.is_free = False
+
+
 Group = tuple[str, ...]
 """Values of the keys that are asked for, and a resource."""
 
 
-def _marks(by: Sequence[str]) -> Any:  # noqa: ANN401 - a cached function
+def _marks(by: Sequence[str], costs: Costs) -> Callable[[int], Mark]:
+    """The time of the calendar that is asked for, and the period of prices."""
     forms = [TIMES[name] for name in by if name in TIMES]
 
     @cache
     def of_hour(hour: int) -> Mark:
-        return datetime.fromtimestamp(hour * 3600, UTC).strftime(forms[0]) if forms else "", 0
+        word = datetime.fromtimestamp(hour * 3600, UTC).strftime(forms[0]) if forms else ""
+        return word, costs.period_of(hour * HOUR)
 
-    return lambda begin: of_hour(begin // (3600 * SECOND))
+    return lambda begin: of_hour(begin // HOUR)
 
 
 def _labels(store: Store, found: UsageSums, by: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
@@ -136,17 +160,32 @@ def _labels(store: Store, found: UsageSums, by: Sequence[str]) -> Mapping[str, M
 
 
 def _rows(
-    found: UsageSums, by: Sequence[str], labels: Mapping[str, Mapping[str, str]], amounts: _Amounts
-) -> dict[Group, Fraction]:
-    grouped: dict[Group, Fraction] = {}
-    for (key, mark), amount in found.sums.items():
-        if "kind" not in by and key.kind not in HELD:
-            continue
+    found: UsageSums, by: Sequence[str], labels: Mapping[str, Mapping[str, str]], amounts: _Amounts, costs: Costs
+) -> dict[Group, Row]:
+    grouped: dict[Group, Row] = {}
+    for (key, mark), units in found.sums.items():
+        is_told = "kind" in by or key.kind in HELD
         names = [_value(name, key, mark, labels) for name in by]
         for resource, of_unit in amounts.of(key.unit):
-            group = (*names, resource)
-            grouped[group] = grouped.get(group, Fraction(0)) + amount * of_unit
+            amount = units * of_unit
+            cost = costs.of(key, mark[1], resource, amount)
+            if not is_told and cost is None:
+                continue
+            row = grouped.setdefault((*names, resource), Row())
+            row.amount += amount if is_told else 0
+            row.is_free |= cost is None and key.kind in HELD
+            if cost is not None:
+                row.cost = (row.cost or Fraction(0)) + cost
     return grouped
+
+
+def _cost_in_all(costs: Costs, rows: Mapping[Group, Row]) -> Document:
+    """The sum of all costs, and the resources that were held without a price; nothing where there are no prices."""
+    if not costs.currency:
+        return {}
+    total = sum((row.cost for row in rows.values() if row.cost is not None), Fraction(0))
+    free = sorted({group[-1] for group, row in rows.items() if row.is_free})
+    return {"currency": costs.currency, "cost": rounded(total, MONEY), "unpriced": free}
 
 
 def _value(name: str, key: Key, mark: Mark, labels: Mapping[str, Mapping[str, str]]) -> str:
@@ -171,17 +210,17 @@ def _capacity(found: UsageSums, amounts: _Amounts) -> dict[str, tuple[Fraction, 
 def _dominant(
     found: UsageSums,
     by: Sequence[str],
-    rows: Mapping[Group, Fraction],
+    rows: Mapping[Group, Row],
     capacity: Mapping[str, tuple[Fraction, Fraction]],
 ) -> list[Document]:
     """The largest part of what there was of any resource, up or down; none where it is not known for the whole time."""
     if found.known > found.begins or any(name in TIMES for name in by):
         return []
     largest: dict[Group, tuple[Fraction, str]] = {}
-    for (*names, resource), amount in rows.items():
+    for (*names, resource), row in rows.items():
         there = sum(capacity.get(resource, ()))
         if there:
-            largest[(*names,)] = max(largest.get((*names,), (Fraction(-1), "")), (amount / there, resource))
+            largest[(*names,)] = max(largest.get((*names,), (Fraction(-1), "")), (row.amount / there, resource))
     length = found.until - max(found.since, found.known)
     return [
         dict(zip(by, names, strict=True))
