@@ -72,7 +72,8 @@ class Fake:
         self.lock = threading.Lock()
         self.on_wait: Any = None
         self.page = 1000
-        self.begin = self.unbalanced = self.currency = ""
+        self.begin = self.unbalanced = self.currency = self.prefix = ""
+        self.kinds: tuple[str, ...] = ()
         self.url = ""
         self.socket = ""
         self.groups: Document = {
@@ -217,11 +218,14 @@ class Fake:
         keys = query.get("by", "consumer").split(",")
         found = ("slots", "", "12.5"), ("slots", "", "3600"), ("gpu", "", "5400"), ("memory", "GiB", "3600")
         rows: list[Document] = [
-            {key: f"{key}{at}" for key in keys} | {"resource": name, "unit": unit, "resource_seconds": text}
+            {key: f"{self.prefix}{key}{at}" for key in keys}
+            | {"resource": name, "unit": unit, "resource_seconds": text}
             for at, (name, unit, text) in enumerate(found)
             if name in query.get("resource", name).split(",")
         ]
-        rows[-1] |= {key: f"{key}2" for key in keys}
+        rows[-1] |= {key: f"{self.prefix}{key}2" for key in keys}
+        for row, kind in zip(rows, self.kinds, strict=False) if "kind" in keys else ():
+            row["kind"] = kind
         for row, cost in zip(rows, ("1.2345", "-0.001", "3"), strict=False) if self.currency else ():
             row["cost"] = cost
         costs = {"currency": self.currency, "cost": "-4.2335", "unpriced": ["memory"]} if self.currency else {}
@@ -231,7 +235,7 @@ class Fake:
             "to": query.get("to", LATER),
             "by": keys,
             "rows": rows,
-            "capacity": [{"resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}],
+            "capacity": [{"hour": "hour2", "resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}],
             "capacity_from": NOW,
             **costs,
             "dominant": [dominant],

@@ -240,7 +240,9 @@ class Pool:
     def _record(self, touched: Iterable[Line]) -> dict[Key, int]:
         """Count lenders of some lines again; those of lines that are no more lend nothing."""
         more: dict[Key, int] = {}
-        gone = [(line, {}) for line in self._recorded if line not in (self.lines or ())]
+        gone: list[tuple[Line, dict[int, int]]] = [
+            (line, {}) for line in self._recorded if line not in (self.lines or ())
+        ]
         found = [(line, line.lenders.now().lenders(self.rows.tree)) for line in touched]
         for line, now in (*gone, *found):
             before, line.lent = line.lent, now

@@ -47,7 +47,7 @@ def test_usage_says_what_it_cost_where_there_are_prices(fake: Fake) -> None:
         ["1", "0.00", "kind1", "user1"],
     ]
     assert ["gpu", "memory", "GiB", "dominant", "cost", "CHF", "kind", "user"] in lines
-    assert "cost in all: -4.23 CHF; without a price: memory".split() in lines
+    assert ["cost", "in", "all:", "-4.23", "CHF;", "without", "a", "price:", "memory"] in lines
 
 
 def test_usage_says_why_lent_is_not_borrowed(fake: Fake) -> None:

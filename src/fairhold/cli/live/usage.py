@@ -105,10 +105,8 @@ def percent(share: str) -> str:
 
 
 def _print_slots(found: Document, rows: list[Document], keys: Sequence[str]) -> None:
-    if "kind" in keys:
-        heads, wide = (SLOTS,), _wide(rows, keys, lambda row: row["resource"], (SLOTS,))
-    else:
-        heads, wide = KINDS, _wide(rows, keys, _kind, KINDS)
+    heads: Sequence[str] = (SLOTS,) if "kind" in keys else KINDS
+    wide = _wide(rows, keys, _resource if "kind" in keys else _kind, heads)
     _print_table(heads, wide, keys, {_cost_head(found): _costs(rows, keys)})
 
 
@@ -163,6 +161,10 @@ def money(cost: Fraction) -> str:
     """An amount of a currency, rounded to two digits."""
     cents = abs(round(cost * 100))
     return f"{'-' if cost < 0 and cents else ''}{cents // 100}.{cents % 100:02}"
+
+
+def _resource(row: Document) -> str:
+    return str(row["resource"])
 
 
 def _kind(row: Document) -> str:

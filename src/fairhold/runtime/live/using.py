@@ -32,14 +32,14 @@ class UsageSums(NamedTuple):
     """What was used from `since` to before `until`, in unit-microseconds.
 
     sums     : (account, mark of the time) → amount
-    capacity : account of `up` and `down` → amount
+    capacity : the same of `up` and `down`
     begins   : of the first span in which something was used; known : of the first whose capacity is on record
     """
 
     since: int
     until: int
     sums: Mapping[tuple[Key, Mark], int]
-    capacity: Mapping[Key, int]
+    capacity: Mapping[tuple[Key, Mark], int]
     begins: int
     known: int
 
@@ -53,18 +53,17 @@ class _Sums:
     def __init__(self, mark_of: Callable[[int], Mark]) -> None:
         self._mark_of = mark_of
         self.sums: dict[tuple[Key, Mark], int] = {}
-        self.capacity: dict[Key, int] = {}
+        self.capacity: dict[tuple[Key, Mark], int] = {}
         self.begins = self.known = _NEVER
 
     def add(self, key: Key, begin: int, amount: int) -> None:
         """Something that was used in a span that began then."""
+        place, sums = (key, self._mark_of(begin)), self.sums
         if key.kind in CAPACITY:
-            self.known = min(self.known, begin)
-            self.capacity[key] = self.capacity.get(key, 0) + amount
-            return
-        self.begins = min(self.begins, begin)
-        place = key, self._mark_of(begin)
-        self.sums[place] = self.sums.get(place, 0) + amount
+            self.known, sums = min(self.known, begin), self.capacity
+        else:
+            self.begins = min(self.begins, begin)
+        sums[place] = sums.get(place, 0) + amount
 
     def add_row(self, row: Usage) -> None:
         """A whole span's."""

@@ -9,6 +9,9 @@ from fairhold.service.models.answers import Answer
 class Capacity(Answer):
     """What there was of a resource, in resource-seconds: on hosts that were up, and on those that were not."""
 
+    hour: str | None = None
+    day: str | None = None
+    month: str | None = None
     resource: str
     unit: str
     up_seconds: str

@@ -79,7 +79,7 @@ def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
     capacity = _capacity(found, amounts)
     told = {resource for *_, resource in rows}
     _check_resources(query.resources, {*tail.units, *told})
-    wanted = set(query.resources) or {*told, *capacity}
+    wanted = set(query.resources) or {*told, *(resource for _, resource in capacity)}
     units = tail.units
     shown = {group: row for group, row in sorted(rows.items()) if group[-1] in wanted}
     return {
@@ -94,8 +94,14 @@ def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
         ],
         **_cost_in_all(costs, shown),
         "capacity": [
-            {"resource": name, "unit": units.get(name, ""), "up_seconds": _seconds(up), "down_seconds": _seconds(down)}
-            for name, (up, down) in sorted(capacity.items())
+            {name_of_time: time for name_of_time in query.by if name_of_time in TIMES}
+            | {
+                "resource": name,
+                "unit": units.get(name, ""),
+                "up_seconds": _seconds(up),
+                "down_seconds": _seconds(down),
+            }
+            for (time, name), (up, down) in sorted(capacity.items())
             if name in wanted
         ],
         "capacity_from": format_instant(max(found.since, found.known)) if found.capacity else None,
@@ -196,14 +202,14 @@ def _value(name: str, key: Key, mark: Mark, labels: Mapping[str, Mapping[str, st
     return str(getattr(key, name))
 
 
-def _capacity(found: UsageSums, amounts: _Amounts) -> dict[str, tuple[Fraction, Fraction]]:
-    """Resource → what there was on hosts that were up, and on those that were down."""
-    sums: dict[str, tuple[Fraction, Fraction]] = {}
-    for key, amount in found.capacity.items():
+def _capacity(found: UsageSums, amounts: _Amounts) -> dict[tuple[str, str], tuple[Fraction, Fraction]]:
+    """(time as it is told, resource) → what there was on hosts that were up, and on those that were down."""
+    sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
+    for (key, (time, _)), amount in found.capacity.items():
         for resource, of_unit in amounts.of(key.unit):
-            up, down = sums.get(resource, (Fraction(0), Fraction(0)))
+            up, down = sums.get((time, resource), (Fraction(0), Fraction(0)))
             more = amount * of_unit
-            sums[resource] = (up + more, down) if key.kind == UP else (up, down + more)
+            sums[time, resource] = (up + more, down) if key.kind == UP else (up, down + more)
     return sums
 
 
@@ -211,14 +217,14 @@ def _dominant(
     found: UsageSums,
     by: Sequence[str],
     rows: Mapping[Group, Row],
-    capacity: Mapping[str, tuple[Fraction, Fraction]],
+    capacity: Mapping[tuple[str, str], tuple[Fraction, Fraction]],
 ) -> list[Document]:
     """The largest part of what there was of any resource, up or down; none where it is not known for the whole time."""
     if found.known > found.begins or any(name in TIMES for name in by):
         return []
     largest: dict[Group, tuple[Fraction, str]] = {}
     for (*names, resource), row in rows.items():
-        there = sum(capacity.get(resource, ()))
+        there = sum(capacity.get(("", resource), ()))
         if there:
             largest[(*names,)] = max(largest.get((*names,), (Fraction(-1), "")), (row.amount / there, resource))
     length = found.until - max(found.since, found.known)
