@@ -89,6 +89,7 @@ class Retracing:
             said.Paused: self._pause,
             said.WindowOpened: self._switch,
             said.BudgetsSpent: self._switch,
+            said.BudgetsWarned: self._by_time,
             said.CycleRan: self._cycle,
         }
 

@@ -49,6 +49,10 @@ class Budget(Answer):
     begins: Instant
     ends: Instant
     used_up: bool
+    used: str = Field(description="Part of it that is used.")
+    warned: bool = Field(description="80 % are used.")
+    lasts_until: Instant | None = Field(description="Used up then, at the mean rate of the period so far.")
+    at_this_rate: Instant | None = Field(description="Used up then, at the rate of now.")
 
 
 class Amounts(Answer):
