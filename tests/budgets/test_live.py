@@ -18,6 +18,7 @@ from fairhold.orchestrator.instructions import Start, WakeAt
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.recovery import frozen, take_up
+from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.consumers import consumers_document
 from fairhold.store.opening import open_store
 from tests.orchestrator.batch import Demands, play
@@ -62,8 +63,9 @@ def test_a_budget_is_used_up_to_the_microsecond_and_begins_again_at_midnight() -
     house = House(plan=plan_of())
     begun = house.submit("/A/a1", 9)
     assert len(starts(begun)) == 4
-    assert wake_of(begun) == house.now + 15 * MINUTE
-    assert starts(house.wait(15 * MINUTE - 1)) == []
+    assert wake_of(begun) == house.now + 12 * MINUTE  # at 80 %
+    assert wake_of(house.wait(12 * MINUTE)) == house.now + 3 * MINUTE
+    assert starts(house.wait(3 * MINUTE - 1)) == []
     assert not house.live.books["c"].rows.spent
     assert wake_of(house.wait(1)) == DAY
     assert house.live.books["c"].rows.spent == {house.plan.tree.rows["/A"]}
@@ -83,7 +85,7 @@ def test_what_a_budget_waits_for_stands_once_however_much_starts_and_ends() -> N
         spending.hold(leaf, 2, at)
         spending.hold(leaf, -1, at)
     assert len(spending._heap) <= 2
-    assert spending.next() == min(DAY, 999 + -(-(1000 * HOUR - sum(range(1000))) // 1000))
+    assert spending.next() == min(DAY, 999 + -(-(800 * HOUR - sum(range(1000))) // 1000))  # at 80 %
 
 
 def test_a_job_that_moves_takes_its_use_with_it_from_then_on() -> None:
@@ -143,6 +145,49 @@ def test_a_budget_that_is_new_in_a_plan_begins_with_what_runs() -> None:
     spending = new.books["c"].spending
     assert spending is not None
     assert spending.used(house.now) == {house.plan.tree.rows["/A"]: 3 * (8 * MINUTE - SECOND)}
+
+
+def test_the_log_says_once_that_a_budget_runs_low_and_once_that_it_begins_again() -> None:
+    house = House(plan=plan_of())
+    house.submit("/A/a1", 9)
+    house.wait(12 * MINUTE - 1)
+    told: list[object] = []
+
+    def wait(micros: int) -> None:
+        house.wait(micros)
+        told.extend(each.consumers for each in house.live.changes if isinstance(each, say.BudgetsWarned))
+
+    wait(0)
+    assert told == []
+    wait(1)
+    assert told == [("/A",)]
+    document = json.loads(json.dumps(freeze(house.live.cluster)))
+    again = thaw(document, open_books(house.plan, State(now=house.now)), forgets=False, own="")
+    spending = again.books["c"].spending
+    assert spending is not None
+    assert spending.told == {house.plan.tree.rows["/A"]}
+    wait(MINUTE)
+    wait(15 * MINUTE)
+    assert told == [("/A",)]
+    wait(DAY - house.now)
+    mine = house.live.books["c"].spending
+    assert mine is not None
+    assert mine.told == frozenset()
+
+
+def test_a_budget_that_lasts_says_so_and_another_says_until_when() -> None:
+    house = House(plan=plan_of(unit_hours=48))
+    house.submit("/A/a1", 1)
+    (told,) = budgets_of(house.live.books["c"], HOUR).values()
+    assert (told["used"], told["warned"], told["lasts_until"], told["at_this_rate"]) == ("0.02", False, None, None)
+    house.submit("/A/a1", 3)
+    now = 10 * HOUR
+    (told,) = budgets_of(house.live.books["c"], now).values()
+    assert (told["used"], told["warned"]) == ("0.833", True)
+    assert told["at_this_rate"].startswith("1970-01-01T12:00:0")
+    assert told["lasts_until"].startswith("1970-01-01T12:00:0")
+    (told,) = budgets_of(house.live.books["c"], 12 * HOUR).values()
+    assert told["lasts_until"].startswith("1970-01-01T12:00:0")
 
 
 def test_the_log_says_whose_budgets_are_used_up() -> None:

@@ -72,7 +72,8 @@ class Fake:
         self.lock = threading.Lock()
         self.on_wait: Any = None
         self.page = 1000
-        self.begin = ""
+        self.begin = self.unbalanced = self.currency = self.prefix = ""
+        self.kinds: tuple[str, ...] = ()
         self.url = ""
         self.socket = ""
         self.groups: Document = {
@@ -217,12 +218,29 @@ class Fake:
         keys = query.get("by", "consumer").split(",")
         found = ("slots", "", "12.5"), ("slots", "", "3600"), ("gpu", "", "5400"), ("memory", "GiB", "3600")
         rows: list[Document] = [
-            {key: f"{key}{at}" for key in keys} | {"resource": name, "unit": unit, "resource_seconds": text}
+            {key: f"{self.prefix}{key}{at}" for key in keys}
+            | {"resource": name, "unit": unit, "resource_seconds": text}
             for at, (name, unit, text) in enumerate(found)
             if name in query.get("resource", name).split(",")
         ]
-        rows[-1] |= {key: f"{key}2" for key in keys}
-        return {"from": self.begin or query.get("from", NOW), "to": query.get("to", LATER), "by": keys, "rows": rows}
+        rows[-1] |= {key: f"{self.prefix}{key}2" for key in keys}
+        for row, kind in zip(rows, self.kinds, strict=False) if "kind" in keys else ():
+            row["kind"] = kind
+        for row, cost in zip(rows, ("1.2345", "-0.001", "3"), strict=False) if self.currency else ():
+            row["cost"] = cost
+        costs = {"currency": self.currency, "cost": "-4.2335", "unpriced": ["memory"]} if self.currency else {}
+        dominant = {key: f"{key}2" for key in keys} | {"resource": "gpu", "share": "0.4207", "cluster_seconds": "1"}
+        return {
+            "from": self.begin or query.get("from", NOW),
+            "to": query.get("to", LATER),
+            "by": keys,
+            "rows": rows,
+            "capacity": [{"hour": "hour2", "resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}],
+            "capacity_from": NOW,
+            **costs,
+            "dominant": [dominant],
+            "balance": [{"resource": "gpu", "borrowed_seconds": "2", "lent_seconds": "1", "why": self.unbalanced}],
+        }
 
     def _jobs(self, method: str, path: list[str], query: Document, body: Any, headers: Any) -> Any:  # noqa: PLR0911 - one for each address
         if not path:

@@ -171,6 +171,16 @@ SAMPLES = {
     "mixed-consumers": plan(TREE, "{/Trading: {}, Research: {}}"),
     "parent-after-child": plan(TREE, "{/Trading/Risk: {}, /Trading: {}}"),
     "slots-and-hosts": plan(GROUPS, "{compute: {slots: 8, hosts: [{name: g1, slots: 8}]}}"),
+    "price-hour": plan(
+        "policies:",
+        "prices: {currency: CHF, rates: [{resource: slots, per_hour: 1, from: '2026-01-01T00:30:00Z'}]}\npolicies:",
+        "'2026-01-01T00:30:00Z'",
+    ),
+    "price-overlap": plan(
+        "policies:",
+        "prices: {currency: EUR, rates: [{resource: slots, per_hour: 1}, {resource: slots, per_hour: 2}]}\npolicies:",
+        "{resource: slots, per_hour: 2}",
+    ),
     "host-range": plan(GROUPS, "{compute: {hosts: [{name: 'g[9-1]', slots: 8}]}}", "g[9-1]"),
     "duplicate-host": plan(GROUPS, "{compute: {hosts: [{name: g1, slots: 8}, {name: g1, slots: 8}]}}"),
     "unknown-resource-group": plan("[compute]", "[computer]"),

@@ -116,6 +116,8 @@ OF_RESOURCES = {
     "fairhold_resource_reclaiming",
 }
 """Of a plan that shares resources of hosts: `tests/live/test_vector_views.py` has them."""
+OF_BUDGETS = "fairhold_budget_used"
+"""Of a plan with budgets: `tests/budgets/test_told.py` has it."""
 OF_QUEUES = {f"fairhold_queue_{name}" for name in QUEUE}
 """Of a plan with queues: `tests/live/test_queues.py` has them."""
 
@@ -145,4 +147,4 @@ def test_every_metric_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
     for page in (PAGE, ROOT / "docs/how-to/metrics.md"):
         table = "".join(line for line in page.read_text().splitlines() if line.startswith("| "))
         told = {word for word in words(table) if word.startswith("fairhold_")}
-        assert made | {"fairhold_cycle_seconds", *OF_RESOURCES, *OF_QUEUES} == told, page.name
+        assert made | {"fairhold_cycle_seconds", OF_BUDGETS, *OF_RESOURCES, *OF_QUEUES} == told, page.name

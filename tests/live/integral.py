@@ -10,9 +10,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = tuple[str, str, str, str]
+USED = ("own", "borrowed", "lent", "lost")
 
 
 class Piece(NamedTuple):
@@ -121,40 +122,18 @@ class Integral:
                 found[leaf, user, attempt.job, kind] += 1
         for path, part in self._lent(group, slots, held).items():
             found[path, "", "", "lent"] += part
+        found["/", "", "", "up"] += slots
+        found["/", "", "", "down"] += sum(each for (at, _), (each, _, _) in self.hosts.items() if at == group) - slots
         return found
 
     def _lent(self, group: str, slots: int, held: Mapping[str, int]) -> dict[str, int]:
-        """Who lends, from the top: children use what their parent has before they lend each other."""
-        plan, configured, found = self.plan, self.plan.configured[group], dict[str, int]()
-
-        def own(path: str) -> int:
-            return plan.number(group, path, "owned") * slots // configured if configured else 0
-
-        def whole(path: str) -> int:
-            return sum(units for leaf, units in held.items() if f"{leaf}/".startswith(f"{path}/"))
-
-        def divide(parent: str, has: int, beyond: int) -> None:
-            """has: what the parent may use; beyond: of that what it borrows less what it lends."""
-            children = plan.children[parent]
-            borrowed = {path: max(0, whole(path) - own(path)) for path in children}
-            room = {path: own(path) - max(whole(path), plan.number(group, path, "reserved")) for path in children}
-            room = {path: most for path, most in room.items() if most > 0}
-            amount = min(sum(borrowed.values()) - (has - sum(map(own, children))), sum(room.values()))
-            parts = dict.fromkeys(children, 0)
-            if amount > 0:
-                parts |= {path: amount * most // sum(room.values()) for path, most in room.items()}
-                for path, most in room.items():
-                    if sum(parts.values()) < amount and parts[path] < most:
-                        parts[path] += 1
-            if children:
-                found[parent or "/"] = sum(borrowed.values()) - sum(parts.values()) - beyond
-            else:
-                found[parent] = -min(0, beyond)
-            for path in children:
-                divide(path, own(path) + borrowed[path] - parts[path], borrowed[path] - parts[path])
-
-        divide("", max(slots, sum(map(own, plan.children[""]))), 0)
-        return found
+        """Who lends slots of a group."""
+        plan, configured = self.plan, self.plan.configured[group]
+        owned = {
+            path: plan.number(group, path, "owned") * slots // configured if configured else 0 for path in plan.children
+        }
+        reserved = {path: plan.number(group, path, "reserved") for path in plan.children}
+        return lenders(plan.children, owned, reserved, slots, held)
 
     def _slots(self, group: str, host: str) -> int:
         """Of a host that starts nothing only what is in use counts."""
@@ -218,6 +197,46 @@ class Integral:
         (self.shut.discard if reason is None else self.shut.add)(machine)
 
 
+def lenders(
+    children: Mapping[str, list[str]],
+    owned: Mapping[str, int],
+    reserved: Mapping[str, int],
+    there: int,
+    held: Mapping[str, int],
+) -> dict[str, int]:
+    """Who lends, from the top: children use what their parent has before they lend each other.
+
+    children : path, empty = the root → paths of its children; held : leaf → units; there : that there are
+    """
+    found = dict[str, int]()
+
+    def whole(path: str) -> int:
+        return sum(units for leaf, units in held.items() if f"{leaf}/".startswith(f"{path}/"))
+
+    def divide(parent: str, has: int, beyond: int) -> None:
+        """has: what the parent may use; beyond: of that what it borrows less what it lends."""
+        below = children[parent]
+        borrowed = {path: max(0, whole(path) - owned[path]) for path in below}
+        room = {path: owned[path] - max(whole(path), reserved.get(path, 0)) for path in below}
+        room = {path: most for path, most in room.items() if most > 0}
+        amount = min(sum(borrowed.values()) - (has - sum(owned[path] for path in below)), sum(room.values()))
+        parts = dict.fromkeys(below, 0)
+        if amount > 0:
+            parts |= {path: amount * most // sum(room.values()) for path, most in room.items()}
+            for path, most in room.items():
+                if sum(parts.values()) < amount and parts[path] < most:
+                    parts[path] += 1
+        if below:
+            found[parent or "/"] = sum(borrowed.values()) - sum(parts.values()) - beyond
+        else:
+            found[parent] = -min(0, beyond)
+        for path in below:
+            divide(path, owned[path] + borrowed[path] - parts[path], borrowed[path] - parts[path])
+
+    divide("", max(there, sum(owned[path] for path in children[""])), 0)
+    return found
+
+
 def _moved(path: str, moved: Mapping[str, str]) -> str:
     for old, new in moved.items():
         if f"{path}/".startswith(f"{old}/"):
@@ -225,13 +244,15 @@ def _moved(path: str, moved: Mapping[str, str]) -> str:
     return path
 
 
-def integral(pieces: Iterable[Piece], since: int, until: int, by: Iterable[str]) -> dict[tuple[str, ...], int]:
+def integral(
+    pieces: Iterable[Piece], since: int, until: int, by: Iterable[str], kinds: Sequence[str] = USED
+) -> dict[tuple[str, ...], int]:
     """Unit-microseconds from an instant to before another, in sums by these keys; without `kind`, of what was held."""
     keys = ("consumer", "user", "job", "kind")
     places = [keys.index(name) for name in by]
     sums: dict[tuple[str, ...], int] = defaultdict(int)
     for row, first, last, units in pieces:
-        if 3 not in places and row[3] not in {"own", "borrowed"}:
+        if row[3] not in (kinds if 3 in places else USED[:2]):
             continue
         if first == last:
             amount = units if since <= first < until else 0

@@ -18,15 +18,17 @@ from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.using import usage_document
+from fairhold.runtime.live.views.usage import UsageQuery, usage_document
 from fairhold.store import check_store, open_store
 from fairhold.store.directory import FILE
 from fairhold.store.schema import MIGRATIONS, steps
-from fairhold.units import SECOND
+from fairhold.units import SECOND, parse_instant
 from tests.live.play import START
 
 STORES = Path(__file__).parent.parent / "store"
-FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5 = (STORES / f"service_{number}.sql" for number in range(1, 6))
+FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6 = (
+    STORES / f"service_{number}.sql" for number in range(1, 7)
+)
 
 
 LARGE = (
@@ -192,8 +194,10 @@ def test_a_service_of_format_5_tells_usage_in_amounts_as_far_as_units_are_known(
             core.commit()
             now = core.now()
             begin = START + 10_000_008
-            told = usage_document(store, core.usage.tail(now), 0, now, ("job", "kind", "consumer"))["rows"]
-            cut = usage_document(store, core.usage.tail(now), begin + SECOND, begin + 2 * SECOND, ("job",))["rows"]
+            told = usage_document(store, core.usage.tail(now), UsageQuery(0, now, ("job", "kind", "consumer")))["rows"]
+            cut = usage_document(store, core.usage.tail(now), UsageQuery(begin + SECOND, begin + 2 * SECOND, ("job",)))[
+                "rows"
+            ]
         found = {(row["job"], row["kind"], row["resource"], row["unit"]): row["resource_seconds"] for row in told}
         goes_on = found.pop(("5", "own", "gpu", ""))
         assert found.pop(("5", "own", "memory", "GiB")) == decimal_text(8 * Fraction(goes_on))
@@ -210,4 +214,29 @@ def test_a_service_of_format_5_tells_usage_in_amounts_as_far_as_units_are_known(
             *(("2", "", "1"), ("3", "cpu", "2.5"), ("3", "gpu", "1"), ("4", "slots", "3")),
             *(("5", "gpu", "1"), ("5", "memory", "8")),
         }
+    assert check_store(tmp_path, LiveContents) == ()
+
+
+def test_a_service_of_format_6_goes_on_and_knows_lenders_and_capacity_from_then_on(tmp_path: Path) -> None:
+    """Queues and pools: what was lent before was not recorded, and usage says so."""
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_6.read_text())
+    with closing(open_store(tmp_path)) as store:
+        before = [row for row in store.usage(0, 2**62) if row.kind == "borrowed"]
+        assert {row.consumer for row in before} == {"/A/a1", "/B", "/C"}
+        core = Core(store, lambda: store.last_at + 30 * SECOND)
+        core.open("", "", "ann")
+        core.commit()
+        now = core.now()
+        tail = core.usage.tail(now)
+        whole = usage_document(store, tail, UsageQuery(0, now, ("kind",)))
+        gpu = next(row for row in whole["balance"] if row["resource"] == "gpu")
+        assert Fraction(gpu["borrowed_seconds"]) > Fraction(gpu["lent_seconds"]) > 0
+        assert gpu["why"].startswith("capacity and the lenders of resources are on record only from 2026-01-05T08:00:")
+        assert whole["dominant"] == []
+        since = parse_instant(whole["capacity_from"])
+        assert since is not None
+        later = usage_document(store, tail, UsageQuery(since, now, ("consumer",)))
+        assert [row["why"] for row in later["balance"]] == [""] * len(later["balance"])
+        assert {row["consumer"] for row in later["dominant"]} == {"/A/a1", "/B", "/C"}
     assert check_store(tmp_path, LiveContents) == ()

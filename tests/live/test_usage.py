@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.ledger.vectors import POOLED
+from fairhold.model.spec import Spec
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.events import JobChanged
+from fairhold.orchestrator.events import JobChanged, JobSubmitted
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.lending import lending
 from fairhold.orchestrator.opening import open_cluster_books
@@ -20,17 +22,20 @@ from fairhold.orchestrator.owned import owned_slots
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import Retention
 from fairhold.runtime.live.journal import change_of
+from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.usage import HOUR
-from fairhold.runtime.live.using import BY, usage_document
+from fairhold.runtime.live.views.usage import OF_ACCOUNTS, UsageQuery, usage_document
 from fairhold.units import SECOND, parse_instant
 from tests.live.play import MIXED, PLAIN, START, Play, plan_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from fairhold.orchestrator.tasks import Attempt
     from fairhold.ports import Entry, Store
+
+    Measure = Callable[[Cluster, int, int], Iterator["Piece"]]
 
 SLOTS = {"resource": "slots", "unit": ""}
 Row = tuple[str, str, str, str, str]
@@ -38,15 +43,16 @@ Piece = tuple[Row, int, int, Fraction | int]
 """Who and which resource, from, to before, amount; a lump where both instants are the same: amount-microseconds."""
 
 
-def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
+def naive(store: Store, entries: list[Entry], end: int, of: Measure | None = None) -> list[Piece]:
     """Every entry applied to a cluster of its own, which is measured between any two of them."""
     pieces: list[Piece] = []
     cluster: Cluster | None = None
+    of = of or measure
     before = 0
     for entry in entries:
         fields = json.loads(entry.body)
         if cluster is not None and entry.at > before:
-            pieces += measure(cluster, before, entry.at)
+            pieces += of(cluster, before, entry.at)
         before = entry.at
         if fields[0] == "PlanApplied":
             found = store.plan(fields[1])
@@ -67,7 +73,7 @@ def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
                 pieces.append(((*who, resource), entry.at, entry.at, amount * (entry.at - attempt.started)))
         cluster.apply(change, entry.at)
     assert cluster is not None
-    return [*pieces, *measure(cluster, before, end)]
+    return [*pieces, *of(cluster, before, end)]
 
 
 def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
@@ -86,9 +92,47 @@ def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
             for resource, amount in amounts(attempt):
                 yield (*who, "own", resource), since, until, own.get(resource, 0)
                 yield (*who, "borrowed", resource), since, until, amount - own.get(resource, 0)
-        lenders = lending(books).lenders(books.rows.tree) if books.vectors is None else {}
-        for row, slots in lenders.items():
+        yield from capacity(cluster, group, since, until)
+        if books.vectors is not None:
+            yield from lent_by_parcels(cluster, since, until)
+            continue
+        for row, slots in lending(books).lenders(books.rows.tree).items():
             yield (books.rows.path(row), "", "", "lent", "slots"), since, until, slots
+
+
+def lent_by_parcels(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
+    """What is not own stands on somebody else's parcels, or on what nobody owns."""
+    for attempt in cluster.attempts.values():
+        leaf, whole = attempt.job.consumer, amounts(attempt)
+        if attempt.job.resource_group != POOLED:
+            continue
+        owner = attempt.lenders[0] if attempt.lenders else leaf if attempt.pool not in {"", "/"} else "/"
+        for path, name, text in attempt.parts or [(owner, *each) for each in whole]:
+            if path == "/" or not f"{leaf}/".startswith(f"{path}/"):
+                yield (path, "", "", "lent", name), since, until, Fraction(text)
+
+
+def capacity(cluster: Cluster, group: str, since: int, until: int) -> Iterator[Piece]:
+    """What every host has is up where it may start work; of others what is in use."""
+    books = cluster.books[group]
+    plan = books.rows.source
+    planned = {host.name: host for host in books.rows.group.hosts}
+    for (at, name), host in cluster.hosts.items():
+        if at != group:
+            continue
+        there = {"slots": Fraction(host.slots)}
+        if group == POOLED:
+            each = zip(plan.resources, planned[name].amounts, strict=True)
+            there = {resource.name: Fraction(amount, resource.base) for resource, amount in each}
+        used = dict.fromkeys(there, Fraction(0))
+        for attempt in cluster.attempts.values():
+            for place, units in attempt.places if attempt.job.resource_group == group else ():
+                for resource, amount in (amounts(attempt) if group == POOLED else [("slots", units)]) * (place == name):
+                    used[resource] += amount
+        for resource, whole in there.items():
+            up = whole if cluster.is_open(group, name) else min(whole, used[resource])
+            yield ("/", "", "", "up", resource), since, until, up
+            yield ("/", "", "", "down", resource), since, until, whole - up
 
 
 def amounts(attempt: Attempt) -> list[tuple[str, Fraction]]:
@@ -122,12 +166,20 @@ def integral(pieces: list[Piece], since: int, until: int) -> dict[Row, Fraction 
 
 
 def told(play: Play, since: int, until: int) -> tuple[dict[Row, Fraction], int, int]:
-    document = usage_document(play.store, play.core.usage.tail(play.clock.instant), since, until, BY)
+    document = usage_document(
+        play.store, play.core.usage.tail(play.clock.instant), UsageQuery(since, until, OF_ACCOUNTS)
+    )
     rows = {
         (row["consumer"], row["user"], row["job"], row["kind"], row["resource"]): Fraction(row["resource_seconds"])
         * SECOND
         for row in document["rows"]
     }
+    for row in document["capacity"]:
+        both = {kind: Fraction(row[f"{kind}_seconds"]) * SECOND for kind in ("up", "down")}
+        rows |= {("/", "", "", kind, row["resource"]): amount for kind, amount in both.items() if amount}
+    for row in document["balance"]:
+        assert row["borrowed_seconds"] == row["lent_seconds"], row
+        assert not row["why"]
     first, last = parse_instant(document["from"]), parse_instant(document["to"])
     assert first is not None
     assert last is not None
@@ -146,7 +198,7 @@ def test_usage_is_the_integral_of_the_log_for_any_two_instants(tmp_path: Path, s
     now = play.clock.instant
     entries = play.store.entries(0, limit=10**6)
     pieces = naive(play.store, entries, now)
-    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lent", "lost"}
+    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lent", "lost", "up", "down"}
     instants = [START - HOUR, *(entry.at for entry in random.sample(entries, 8)), now]
     instants += [random.randrange(START, now) for _ in range(12)]
     for _ in range(25):
@@ -180,7 +232,7 @@ def test_usage_is_the_integral_of_the_log_over_switches_of_windows(tmp_path: Pat
     switches = [entry.at for entry in entries if entry.body.startswith('["WindowOpened"')]
     assert len(switches) > 4
     pieces = naive(play.store, entries, now)
-    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lent", "lost"}
+    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lent", "lost", "up", "down"}
     instants = [START, now, *random.sample(switches, 4), *(random.randrange(START, now) for _ in range(6))]
     for _ in range(15):
         since, until = sorted(random.sample(instants, 2))
@@ -230,7 +282,9 @@ def test_what_is_decided_and_not_yet_written_counts(tmp_path: Path) -> None:
     before = told(play, START, begin + SECOND)
     play.commit()
     assert told(play, START, begin + SECOND) == before
-    assert before[0] == {("/B", "ann", "1", "own", "slots"): 2 * SECOND}
+    assert {row: amount for row, amount in before[0].items() if row[3] == "own"} == {
+        ("/B", "ann", "1", "own", "slots"): 2 * SECOND
+    }
     play.store.close()
 
 
@@ -247,7 +301,9 @@ def test_a_span_that_is_written_down_long_after_its_end_is_found(tmp_path: Path)
     play.end(1)
     play.commit()
     since, until = begin + 10 * SECOND, begin + 25 * SECOND
-    assert told(play, since, until) == ({("/B", "ann", "1", "own", "slots"): Fraction(30 * SECOND)}, since, until)
+    rows, *used = told(play, since, until)
+    assert rows["/B", "ann", "1", "own", "slots"] == 30 * SECOND
+    assert used == [since, until]
     play.store.close()
 
 
@@ -258,7 +314,7 @@ def test_usage_is_told_by_what_is_asked(tmp_path: Path) -> None:
     play.pass_time(10 * SECOND)
     begin = max(attempt.started for attempt in play.core.cluster.attempts.values())
     tail = play.core.usage.tail(play.clock.instant)
-    document = usage_document(play.store, tail, begin, begin + SECOND, ["user", "kind"])
+    document = usage_document(play.store, tail, UsageQuery(begin, begin + SECOND, ["user", "kind"]))
     assert document["rows"] == [
         {"user": "", "kind": "lent", **SLOTS, "resource_seconds": "4"},
         {"user": "ann", "kind": "borrowed", **SLOTS, "resource_seconds": "4"},
@@ -267,5 +323,40 @@ def test_usage_is_told_by_what_is_asked(tmp_path: Path) -> None:
     ]
     for by, since, until in ((["colour"], 0, 1), (["user", "user"], 0, 1), (["user"], 2, 1)):
         with pytest.raises(InputError):
-            usage_document(play.store, tail, since, until, by)
+            usage_document(play.store, tail, UsageQuery(since, until, by))
+    play.store.close()
+
+
+def test_usage_is_told_by_labels_also_of_jobs_that_are_gone(tmp_path: Path) -> None:
+    play = Play(tmp_path, plan_text(PLAIN))
+    for team in ("red", "blue", ""):
+        event = JobSubmitted("", "/B", "compute", 1, user="ann")
+        spec = Spec("/B", ("true",), labels={"team": team} if team else {})
+        play.core.submit(Submission("ann", "", event, spec))
+    play.pass_time(SECOND)
+    begin = play.clock.instant
+    play.core.change(JobChanged("2"), {"team": "green"})
+    play.pass_time(HOUR)
+    for attempt in list(play.core.cluster.attempts):
+        play.end(attempt)
+    play.commit()
+
+    def by_team() -> dict[str, str]:
+        query = UsageQuery(begin, begin + 2 * SECOND, ("label:team",))
+        rows = usage_document(play.store, play.core.usage.tail(play.clock.instant), query)["rows"]
+        return {row["label:team"]: row["resource_seconds"] for row in rows}
+
+    assert by_team() == {"": "2", "green": "2", "red": "2"}
+    while play.store.compact(Retention(jobs=play.clock.instant + 1)):
+        pass
+    assert play.store.job("1") is None
+    assert by_team() == {"": "2", "green": "2", "red": "2"}
+    tail = play.core.usage.tail(play.clock.instant)
+    hours = usage_document(play.store, tail, UsageQuery(0, tail.end, ("hour",)))["rows"]
+    days = usage_document(play.store, tail, UsageQuery(0, tail.end, ("day",)))["rows"]
+    assert [row["hour"] for row in hours] == ["2026-01-05T08:00:00Z", "2026-01-05T09:00:00Z"]
+    assert [row["day"] for row in days] == ["2026-01-05"]
+    assert sum(Fraction(row["resource_seconds"]) for row in hours) == Fraction(days[0]["resource_seconds"])
+    with pytest.raises(InputError, match="future"):
+        usage_document(play.store, tail, UsageQuery(tail.end + 1, tail.end + 2, ("job",)))
     play.store.close()

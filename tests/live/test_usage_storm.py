@@ -17,7 +17,7 @@ from fairhold.orchestrator.events import JobSubmitted
 from fairhold.ports import Retention
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.usage import HOUR
-from fairhold.runtime.live.using import BY, usage_document
+from fairhold.runtime.live.views.usage import OF_ACCOUNTS, UsageQuery, usage_document
 from fairhold.units import SECOND, parse_instant
 from tests.live.integral import Integral, integral
 from tests.live.play import START, Play
@@ -26,7 +26,8 @@ from tests.orchestrator.storm import OWN, Storm, plan_document
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEYS = [keys for count in range(1, len(BY) + 1) for keys in combinations(BY, count)]
+KEYS = [keys for count in range(1, len(OF_ACCOUNTS) + 1) for keys in combinations(OF_ACCOUNTS, count)]
+Told = dict[tuple[str, ...], int]
 PAUSES = (0, 0, 1, 1000, 60_000, SECOND, 20 * SECOND, 400 * SECOND)
 
 
@@ -63,16 +64,22 @@ class UsageStorm:
         self.oracle.pass_to(self.play.clock.instant)
         return self.oracle
 
-    def told(self, since: int, until: int, by: tuple[str, ...]) -> tuple[dict[tuple[str, ...], int], int, int]:
+    def told(self, since: int, until: int, by: tuple[str, ...]) -> tuple[Told, Told, int, int]:
         tail = self.play.core.usage.tail(self.play.clock.instant)
-        document = usage_document(self.play.store, tail, since, until, by)
+        document = usage_document(self.play.store, tail, UsageQuery(since, until, by))
         rows = {
             tuple(row[key] for key in by): int(Fraction(row["resource_seconds"]) * SECOND) for row in document["rows"]
         }
         first, last = parse_instant(document["from"]), parse_instant(document["to"])
         assert first is not None
         assert last is not None
-        return rows, first, last
+        there: Told = {
+            (kind,): int(Fraction(row[f"{kind}_seconds"]) * SECOND)
+            for row in document["capacity"]
+            for kind in ("up", "down")
+            if row[f"{kind}_seconds"] != "0"
+        }
+        return rows, there, first, last
 
     def _take(self, event: Any) -> None:
         core = self.play.core
@@ -163,8 +170,9 @@ def check_storm(place: Path, seed: int, steps: int) -> UsageStorm:
         for by in KEYS:
             since, until = sorted(random.sample(instants, 2))
             asked = min(until, now)
-            rows, first, last = storm.told(since, until, by)
+            rows, capacity, first, last = storm.told(since, until, by)
             assert rows == integral(oracle.pieces, first, last, by)
+            assert capacity == integral(oracle.pieces, first, last, ("kind",), ("up", "down"))
             if since >= storm.first:
                 assert (first, last) == (since, max(since, asked))
             else:
@@ -179,7 +187,7 @@ def check_storm(place: Path, seed: int, steps: int) -> UsageStorm:
 @pytest.mark.parametrize("seed", range(10))
 def test_usage_of_a_storm_is_the_integral_of_its_log(tmp_path: Path, seed: int) -> None:
     storm = check_storm(tmp_path, seed, 240)
-    assert {piece.row[3] for piece in storm.oracle.pieces} == {"own", "borrowed", "lent", "lost"}
+    assert {piece.row[3] for piece in storm.oracle.pieces} == {"own", "borrowed", "lent", "lost", "up", "down"}
     storm.play.store.close()
 
 

@@ -71,7 +71,7 @@ def test_usage_of_vectors_is_the_integral_of_the_log(tmp_path: Path, seed: int) 
     entries = play.store.entries(0, limit=10**6)
     assert any(entry.body.startswith('["Rebooked"') for entry in entries)
     pieces = naive(play.store, entries, now)
-    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lost"}
+    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lent", "lost", "up", "down"}
     instants = [START, now, *(random.choice(entries).at for _ in range(6))]
     instants += [random.randrange(START, now) for _ in range(6)]
     for _ in range(15):

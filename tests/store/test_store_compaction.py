@@ -11,6 +11,7 @@ from fairhold.model.usage import Usage
 from fairhold.ports import CycleNote, Filter, Retention
 from tests.store.contract import NOW, STORES, fill, job, task
 
+HOUR = 3_600_000_000
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -133,6 +134,23 @@ def test_documents_of_cycles_go_before_cycles(store: Store) -> None:
     assert before[1] == ""
     assert (after := store.cycle(900)) is not None
     assert after[1] == "{}"
+
+
+def test_labels_stay_as_long_as_the_usage_of_their_job(store: Store) -> None:
+    with store.transaction() as batch:
+        batch.put_spec("3", '{"argv":["true"],"labels":{"team":"c"}}')
+        batch.put_spec("4", '{"argv":["true"]}')
+        for number, team in ((1, "a"), (2, "b")):
+            batch.put_job(job(number, ended=NOW + number * HOUR, labels={"team": team}))
+    clear(store, Retention(jobs=NOW + 9 * HOUR))
+    assert store.job("1") is None
+    labels = {name: {"team": team} for name, team in zip("123", "abc", strict=True)}
+    assert store.labels(["4", "3", "2", "1", "0"]) == labels
+    clear(store, Retention(usage=NOW + 2 * HOUR))
+    assert store.labels("123") == labels
+    clear(store, Retention(usage=NOW + 2 * HOUR + 1))
+    assert store.labels("123") == {name: labels[name] for name in "23"}
+    assert store.check() == ()
 
 
 def test_usage_goes_when_its_span_ended_before(store: Store) -> None:

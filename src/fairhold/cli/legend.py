@@ -26,6 +26,7 @@ _MEANINGS = {
     "own": "used of what it owns",
     "lent": "owned and used by others",
     "borrowed": "allocated and not its own",
+    "dominant": "largest part that it held of all there is of a resource",
     "unsized": "units whose size is not known any more",
     "bound by": "what keeps the quota from being larger",
     "fair share": "entitled to now",

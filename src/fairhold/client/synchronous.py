@@ -251,7 +251,7 @@ class Client(Connections):
         start: Moment | None = None,
         end: Moment | None = None,
     ) -> Document:
-        """Resource-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
+        """Resource-seconds in `rows`, exact decimals as text; by: as `--by` of the command."""
         return self._run(ask.listing("usage", typed.usage_query(by, resource, start, end)))
 
     def events(self, after: int = 0, limit: int = 1000) -> Document:

@@ -78,8 +78,7 @@ class Retracing:
             said.Running: self._run,
             said.Noticed: self._notice,
             said.Drained: self._drain,
-            said.Withdrawn: self._withdraw,
-            said.Undrained: self._withdraw,
+            **dict.fromkeys((said.Withdrawn, said.Undrained), self._withdraw),
             said.Stopping: self._stop,
             said.Ended: self._end,
             said.Ready: self._by_time,
@@ -90,8 +89,8 @@ class Retracing:
             said.MachineLapsed: self._lapse,
             said.MachineShut: self._shut,
             said.Paused: self._pause,
-            said.WindowOpened: self._switch,
-            said.BudgetsSpent: self._switch,
+            **dict.fromkeys((said.WindowOpened, said.BudgetsSpent), self._switch),
+            said.BudgetsWarned: self._by_time,
             said.CycleRan: self._cycle,
         }
 

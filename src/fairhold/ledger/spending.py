@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.rows import Rows
     from fairhold.model.budget import Budget
 
+WARNED = 80
+"""Percent of a budget from which on people are told."""
 Key = tuple[int, str]
 """Row of a consumer in the plan's tree, and a period: what is used in a day and in a month are two numbers."""
 
@@ -39,12 +41,14 @@ class Meter:
 class Spending:
     """The meters of one resource group; a consumer has one for every period of a budget that the plan gives it.
 
-    The caller knows the time and reports every change of what is held. A budget is looked at again when it would be
-    used up at the present rate, and when its period ends; a heap gives the next such instant. Every start and end of
+    The caller knows the time and reports every change of what is held. A budget is looked at again when `WARNED` of it
+    would be used at the present rate, when it would be used up, and when its period ends; a heap gives the next such
+    instant. Every start and end of
     an attempt moves these instants: `_due` has the valid one of every budget. Stale entries of the heap are removed
     before they are as many as the valid ones.
 
     meters : all meters that were reported or set
+    told   : rows of the plan's tree of which it is on record that so much is used
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -62,6 +66,8 @@ class Spending:
         self._heap: list[tuple[int, Key]] = []
         self._due: dict[Key, int] = {}
         self._used_up: set[Key] = set()
+        self._warned: set[Key] = set()
+        self.told: frozenset[int] = frozenset()
         self.rows = rows
         self._budgets: dict[Key, Budget] = {}
         self.use(rows)
@@ -70,7 +76,7 @@ class Spending:
         """Use other columns: other entries are in force, or other budgets are used up."""
         if not self._budgets or rows.force != self.rows.force:
             self._budgets = {(row, budget.period): budget for row, budget in rows.controls.budgets.items()}
-            self._heap, self._due, self._used_up = [], {}, set()
+            self._heap, self._due, self._used_up, self._warned = [], {}, set(), set()
             for key in self._budgets:
                 self._look_at(key, 0)
         self.rows = rows
@@ -110,10 +116,16 @@ class Spending:
         while (instant := self.next()) is not None and instant <= now:
             key = heappop(self._heap)[1]
             del self._due[key]
-            is_used_up = self._left(key, now) <= 0
+            is_used_up, is_warned = self._left(key, now) <= 0, self._left(key, now, WARNED) <= 0
             (self._used_up.add if is_used_up else self._used_up.discard)(key)
+            (self._warned.add if is_warned else self._warned.discard)(key)
             self._plan(key, now)
         return frozenset(row for row, _ in self._used_up)
+
+    @property
+    def warned(self) -> frozenset[int]:
+        """Rows of the plan's tree of whose budgets so much was used when it was looked last."""
+        return frozenset(row for row, _ in self._warned)
 
     def period(self, period: str, now: int) -> tuple[int, int]:
         """Begin and end of the period of an instant."""
@@ -133,8 +145,9 @@ class Spending:
             meter.amount = meter.at(now, self.period(key[1], now)[0])
         meter.since = now
 
-    def _left(self, key: Key, now: int) -> int:
-        return self._budgets[key].amount - self.meters[key].at(now, self.period(key[1], now)[0])
+    def _left(self, key: Key, now: int, percent: int = 100) -> int:
+        """What is left of a part of a budget, rounded up."""
+        return -(-self._budgets[key].amount * percent // 100) - self.meters[key].at(now, self.period(key[1], now)[0])
 
     def _plan(self, key: Key, now: int) -> None:
         """Say when a budget is looked at again."""
@@ -144,8 +157,13 @@ class Spending:
         left, end, rate = self._left(key, now), self.period(key[1], now)[1], self.meters[key].rate
         if left <= 0:
             self._look_at(key, end if key in self._used_up else now)
+        elif key not in self._warned and self._left(key, now, WARNED) <= 0:
+            self._look_at(key, now)
         elif rate:
-            self._look_at(key, min(end, now - (-left // rate)))
+            next_left = left if key in self._warned else self._left(key, now, WARNED)
+            self._look_at(key, min(end, now - (-next_left // rate)))
+        elif key in self._warned:
+            self._look_at(key, end)
 
     def _look_at(self, key: Key, instant: int) -> None:
         if key in self._budgets:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairhold.model.kubernetes import NO_KUBERNETES
+from fairhold.model.price import NO_PRICES
 from fairhold.model.queue import NO_QUEUE
 from fairhold.units import UNLIMITED
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from fairhold.model.calendar import Calendar
     from fairhold.model.kubernetes import Amounts, KubernetesSettings
     from fairhold.model.policy import Policy
+    from fairhold.model.price import PriceList
     from fairhold.model.queue import FairShareSettings, QueueSettings
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Owning, Resource, Vector
@@ -205,6 +207,7 @@ class Plan:
     zone         : the time zone in numbers, where a consumer has a budget
     resources    : dimensions of vectors, in plan order; empty where only slots are shared
     kubernetes   : whose a pod is, and how resources are called in Kubernetes
+    prices       : what an hour of a resource costs
     """
 
     cluster: str
@@ -217,6 +220,7 @@ class Plan:
     zone: Zone | None = None
     resources: tuple[Resource, ...] = ()
     kubernetes: KubernetesSettings = NO_KUBERNETES
+    prices: PriceList = NO_PRICES
     known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def entries_of(self, group: str, force: tuple[int, ...]) -> list[int]:

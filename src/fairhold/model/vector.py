@@ -207,7 +207,8 @@ def resource_document(resource: Resource) -> dict[str, int | float | str]:
 
 def decimal_text(value: Fraction) -> str:
     """A number that was written as a decimal, exactly."""
-    text, rest = str(value.numerator // value.denominator), value % 1
+    sign, value = "-" if value < 0 else "", abs(value)
+    text, rest = f"{sign}{value.numerator // value.denominator}", value % 1
     digits = ""
     while rest:
         digit, rest = divmod(rest * 10, 1)

@@ -1,24 +1,27 @@
 """Accounts for every unit at every instant, computed from the changes of a log (docs/reference/usage.md).
 
-A change moves few units between few accounts, and only these are looked at. Lent slots depend on all leaves of a
-resource group; they are divided again when the number of slots that a leaf of it holds has changed.
+A change moves few units between few accounts, and only these are looked at. Who lends slots, or what queues deserve,
+depends on all leaves of a resource group; it is divided again when what a leaf of it holds has changed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.pooled.active_entries import entries_in_force
-from fairhold.kernels.vectors import less
+from fairhold.kernels.vectors import add, less, times
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.price import NO_PRICES
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.accounts import Deserved, Meter, Pool
-from fairhold.orchestrator.owned import deserved_now, own_part, owned_slots, unit_held
+from fairhold.orchestrator.owned import deserved_now, lent_parts, own_part, owned_slots, unit_held
 from fairhold.orchestrator.spans import BORROWED, LENT, LOST, OWN, Key, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from fairhold.model.price import PriceList
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.accounts import LeafAccount
     from fairhold.orchestrator.changes import Change
@@ -29,7 +32,11 @@ YIELDED = "yielded"
 
 
 class _Held(NamedTuple):
-    """What an attempt holds: where, on which two accounts, how many units, since when; vector: of one, else empty."""
+    """What an attempt holds: where, on which two accounts, how many units, since when.
+
+    vector : of one unit, else empty
+    host   : the first one
+    """
 
     leaf: LeafAccount
     own: Key
@@ -37,6 +44,7 @@ class _Held(NamedTuple):
     units: int
     started: int
     vector: Vector
+    host: str
 
 
 class Accounting:
@@ -66,9 +74,12 @@ class Accounting:
         for number in list(self._held):
             self._put_out(number)
         for pool in self._pools.values():
-            self._count_lent(pool, {row: -units for row, units in pool.lent.items()})
+            self._count_all(pool.gone())
+            self._count_all(pool.capacity.gone())
         self._pools = {group: Pool(books) for group, books in cluster.books.items()}
         self._look_at_hosts(cluster)
+        if POOLED in self._pools:
+            self._pools[POOLED].capacity.look_at(cluster)
         self._look_at_queues(cluster)
         for number in sorted(cluster.attempts):
             self._put_in(cluster.attempts[number], cluster)
@@ -89,13 +100,25 @@ class Accounting:
         attempt = cluster.attempts.get(change.attempt)
         if attempt is not None:
             self._put_in(attempt, cluster)
+            self._look_at_closed(self._held[change.attempt], cluster)
 
     def _rebook(self, change: say.Rebooked, cluster: Cluster) -> None:
         self._put_out(change.attempt)
         self._put_in(cluster.attempts[change.attempt], cluster)
 
-    def _on_hosts(self, _change: say.Change, cluster: Cluster) -> None:
+    def _on_hosts(
+        self, change: say.HostSet | say.MachineSeen | say.MachineMissed | say.MachineShut, cluster: Cluster
+    ) -> None:
         self._look_at_hosts(cluster)
+        if POOLED in self._pools:
+            name = change.host if isinstance(change, say.HostSet) else change.machine or cluster.own
+            self._pools[POOLED].capacity.look_at(cluster, (name,))
+
+    def _look_at_closed(self, held: _Held, cluster: Cluster) -> None:
+        """A unit came to a host, or left it: where that starts nothing, there is as much as is in use."""
+        pool = held.leaf.pool
+        if pool.is_pooled and pool.capacity.is_closed(held.host):
+            pool.capacity.look_at(cluster, (held.host,))
 
     def _settle(self) -> None:
         """The changes of the latest instant are complete: record the lenders from this instant on."""
@@ -103,26 +126,31 @@ class Accounting:
             self._line_up(leaf)
         self._stale.clear()
         for pool in self._pools.values():
-            self._count_lent(pool, pool.settle())
+            self._count_all(pool.settle())
+            self._count_all(pool.capacity.changed())
 
-    def _count_lent(self, pool: Pool, more: Mapping[int, int]) -> None:
-        for row, units in more.items():
-            self._count(Key(pool.rows.path(row), "", "", LENT, ""), units)
+    def _count_all(self, more: Mapping[Key, int]) -> None:
+        for key, amount in more.items():
+            self._count(key, amount)
 
     def _look_at_hosts(self, cluster: Cluster) -> None:
         """Hosts may be closed, or have another number of slots."""
         closed = {group for group, host in cluster.hosts if not cluster.is_open(group, host)}
+        whole = Counter[str]()
+        for (group, _), host in cluster.hosts.items():
+            whole[group] += host.slots
         for group, pool in self._pools.items():
             if not pool.is_pooled:  # units of vectors are no part of a number of slots
-                pool.shrinks = group in closed
+                pool.shrinks, pool.whole = group in closed, whole[group]
                 self._measure(cluster, group)
 
     def _measure(self, cluster: Cluster, group: str) -> None:
         """A group may have another number of slots."""
         pool, slots = self._pools[group], cluster.books[group].slots
+        pool.capacity.look_at_slots(slots, pool.whole)
         if slots == pool.slots:
             return
-        pool.slots, pool.lenders = slots, None
+        pool.slots, pool.lines = slots, None
         owned = owned_slots(pool.rows, slots)
         for leaf, row in zip(pool.leaves, pool.rows.leaves, strict=True):
             leaf.owned = owned[row]
@@ -144,6 +172,8 @@ class Accounting:
             self._put_out(number)
         for leaf in pool.leaves:
             leaf.deserved = Deserved(deserved[leaf.path]) if leaf.path in deserved else None
+            leaf.amounts = (0,) * len(pool.rows.source.resources)
+        pool.use_queues(deserved)
         for number in mine:
             if number in cluster.attempts:
                 self._put_in(cluster.attempts[number], cluster)
@@ -159,20 +189,28 @@ class Accounting:
         vector = unit_held(books, attempt) if pool.is_pooled else ()
         unit = pool.unit_text(vector) if vector else ""
         own, borrowed = (Key(leaf.path, job.terms.user, job.name, kind, unit) for kind in (OWN, BORROWED))
-        held = self._held[attempt.name] = _Held(leaf, own, borrowed, attempt.units, attempt.started, vector)
+        terms = (leaf, own, borrowed, attempt.units, attempt.started, vector, attempt.places[0][0])
+        held = self._held[attempt.name] = _Held(*terms)
         if not pool.is_pooled:
             self._put_in_slots(attempt.name, held)
         elif leaf.deserved is None:
-            self._count_vector(attempt.name, own_part(books, attempt))
+            self._count_vector(attempt.name, own_part(books, attempt), lent_parts(books, attempt))
         else:
+            self._hold_amounts(leaf, times(vector, attempt.units))
             self._count_vector(attempt.name, leaf.deserved.put_in(attempt.name, vector))
             self._note_stale(leaf)
 
-    def _count_vector(self, number: int, own: Vector) -> None:
-        """So much of a unit of a vector is own, and the rest borrowed."""
+    def _hold_amounts(self, leaf: LeafAccount, more: Vector) -> None:
+        """A queue's leaf holds so much more of every resource."""
+        leaf.amounts = add(leaf.amounts, more)
+        leaf.pool.dirty[leaf] = None
+
+    def _count_vector(self, number: int, own: Vector, lent: Sequence[tuple[str, Vector]] = ()) -> None:
+        """So much of a unit of a vector is own, and the rest borrowed; lent: of whose parcels, where there are any."""
         held = self._held[number]
         leaf, rest = held.leaf, less(held.vector, own)
-        parts = ((held.own, own), (held.borrowed, rest))
+        lenders = [(Key(path, "", "", LENT, ""), part) for path, part in lent]
+        parts = ((held.own, own), (held.borrowed, rest), *lenders)
         keys = tuple(key._replace(unit=leaf.pool.unit_text(part)) for key, part in parts if any(part))
         before = leaf.counted.get(number, ())
         if keys != before:
@@ -203,6 +241,7 @@ class Accounting:
             for key in leaf.counted.pop(number):
                 self._count(key, -held.units)
             if leaf.deserved is not None:
+                self._hold_amounts(leaf, times(held.vector, -held.units))
                 leaf.deserved.put_out(number)
                 self._note_stale(leaf)
             return
@@ -264,6 +303,7 @@ class Accounting:
             ends.append((self.at, held.units * (self.at - held.started)))
             self.weight += 1
         self._put_out(change.attempt)
+        self._look_at_closed(held, cluster)
         if held.leaf.pool.shrinks:
             self._measure(cluster, held.leaf.pool.group)
 
@@ -286,6 +326,10 @@ class Accounting:
         """Resource → what amounts of it are in, of the plan in force."""
         pool = self._pools.get(POOLED)
         return {} if pool is None else {each.name: each.unit for each in pool.rows.source.resources}
+
+    def prices(self) -> PriceList:
+        """Those of the plan in force."""
+        return next((pool.rows.source.prices for pool in self._pools.values()), NO_PRICES)
 
     # Spans
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.ledger.rows import with_spent
 from fairhold.ledger.spending import used_up
-from fairhold.orchestrator.changes import BudgetsSpent
+from fairhold.orchestrator.changes import BudgetsSpent, BudgetsWarned
 from fairhold.orchestrator.histories import count_use
 
 if TYPE_CHECKING:
@@ -24,6 +24,13 @@ def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
     assert spending is not None, "a group in which somebody has a budget"
     spending.advance(now)
     books.use(with_spent(rows, frozenset(rows.by_path[path] for path in change.consumers)))
+
+
+def warn(cluster: Cluster, change: BudgetsWarned, _now: int) -> None:
+    """It is on record who has used so much of a budget that people are told."""
+    books = cluster.books[change.resource_group]
+    assert books.spending is not None, "a group in which somebody has a budget"
+    books.spending.told = frozenset(books.rows.by_path[path] for path in change.consumers)
 
 
 def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> None:
@@ -63,6 +70,17 @@ def spent(books: Books, now: int) -> tuple[str, ...] | None:
     return None if found == books.rows.spent else tuple(paths[node] for node in sorted(found))
 
 
+def warned(books: Books) -> tuple[str, ...] | None:
+    """Paths of consumers that have used so much that people are told, in tree order; None if these are on record.
+
+    `spent` comes before it.
+    """
+    spending = books.spending
+    if spending is None or spending.warned == spending.told:
+        return None
+    return tuple(books.rows.paths[node] for node in sorted(spending.warned))
+
+
 def count_budgets(cluster: Cluster, now: int) -> None:
     """Set which budgets are used up at an instant, in a cluster that nothing else uses."""
     for group, books in cluster.books.items():
@@ -78,7 +96,7 @@ def next_of_budgets(books: Books, now: int) -> int | None:
 
 
 def freeze_spending(books: Mapping[str, Books]) -> dict[str, Any]:
-    """What was used, and whose budgets are used up: resource group → (path, period, amount, since), paths."""
+    """What was used, whose budgets are used up, and who was told of: group → (path, period, amount, since), paths."""
     found = {
         group: [
             [
@@ -86,6 +104,7 @@ def freeze_spending(books: Mapping[str, Books]) -> dict[str, Any]:
                 for (node, period), meter in each.spending.meters.items()
             ],
             [each.rows.paths[node] for node in sorted(each.rows.spent)],
+            [each.rows.paths[node] for node in sorted(each.spending.told)],
         ]
         for group, each in books.items()
         if each.spending is not None
@@ -98,7 +117,7 @@ def restore_spent(books: Mapping[str, Books], document: Mapping[str, Any], node_
 
     node_of : resource group and path then → row of the plan's tree now, -1 where it is gone
     """
-    for group, (meters, paths) in document.get("budgets", {}).items():
+    for group, (meters, paths, *_) in document.get("budgets", {}).items():
         if group not in books or books[group].spending is None or not paths:
             continue
         rows = books[group].rows
@@ -119,7 +138,7 @@ def count_held(cluster: Cluster, document: Mapping[str, Any], node_of: Callable[
         spending = books.spending
         if spending is None:
             continue
-        meters, _ = document.get("budgets", {}).get(group, ((), ()))
+        meters, *_ = document.get("budgets", {}).get(group, ((), ()))
         is_known = {(node_of(group, path), period) for path, period, *_ in meters} >= spending.meters.keys()
         held = (
             ((row, units, cluster.now) for row, units in enumerate(books.held) if units)
@@ -136,8 +155,10 @@ def count_held(cluster: Cluster, document: Mapping[str, Any], node_of: Callable[
 
 def restore_meters(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
     """Continue counting use; called after everything that runs is in the books."""
-    for group, (meters, _) in document.get("budgets", {}).items():
+    for group, (meters, _, *told) in document.get("budgets", {}).items():
         spending = books[group].spending if group in books else None
         if spending is not None:
+            rows = {node_of(group, path) for path in (told[0] if told else ())}
+            spending.told = frozenset(row for row in rows if row >= 0)
             for path, period, amount, since in meters:
                 spending.set(node_of(group, path), amount, since, period)

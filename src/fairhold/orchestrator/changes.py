@@ -268,6 +268,13 @@ class BudgetsSpent(NamedTuple):
     consumers: tuple[str, ...]
 
 
+class BudgetsWarned(NamedTuple):
+    """The consumers of a resource group that have used so much of their budgets that people are told; paths of all."""
+
+    resource_group: str
+    consumers: tuple[str, ...]
+
+
 class Pinned(NamedTuple):
     """The notice of an attempt counts for a switch of windows: it can no longer be withdrawn."""
 
@@ -361,6 +368,7 @@ Change = (
     | Paused
     | WindowOpened
     | BudgetsSpent
+    | BudgetsWarned
     | Pinned
     | LoansCounted
     | ShortagesCounted

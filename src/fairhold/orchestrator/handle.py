@@ -12,7 +12,7 @@ from fairhold.ledger import transitions
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import adopting, ending, inventory, jobs, machines, slots
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.budgets import spent
+from fairhold.orchestrator.budgets import spent, warned
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.devices import bounds_of
 from fairhold.orchestrator.due import READY, TRY
@@ -273,6 +273,8 @@ class Orchestrator:
                 self._pacing[group].at_once(self.now)
                 self._cause[group] = say.BudgetsSpent.__name__
                 is_any = True
+            if (told := warned(books)) is not None:
+                self.do(say.BudgetsWarned(group, told))
         return is_any
 
     def _cycle(self, group: str) -> int | None:

@@ -126,12 +126,17 @@ def was_never_seen(cluster: Cluster, group: str, name: str) -> bool:
     return machine is not None and machine.is_unseen and cluster.hosts[group, name].is_up
 
 
+def whole_host(host: Host, resources: Sequence[Resource]) -> Vector:
+    """What may be used of a host of vectors that is up."""
+    return tuple(int(amount * each.overcommit) for amount, each in zip(host.amounts, resources, strict=True))
+
+
 def what_there_is(cluster: Cluster, host: Host, resources: Sequence[Resource]) -> Vector:
     """The amounts of a host of vectors that count: all that it has if it is up, else what is booked on it (R-UP-1)."""
     if (POOLED, host.name) not in cluster.hosts:
         return (0,) * len(resources)
     if cluster.is_open(POOLED, host.name):
-        return tuple(int(amount * each.overcommit) for amount, each in zip(host.amounts, resources, strict=True))
+        return whole_host(host, resources)
     vectors = cluster.books[POOLED].vectors
     assert vectors is not None
     units = (vectors.unit(each.job.terms.unit) for each in cluster.on_host.get((POOLED, host.name), {}).values())

@@ -60,7 +60,11 @@ class Lenders:
         self._below = zeros(len(owned))  # what the children of a row borrow
         self._inside = zeros(len(owned))  # what all below a row borrow: 0 = there is nothing to look at
         self._balance = [max(0, own - tree.total(owned, row)) for row, own in enumerate(owned)]
-        self._balance[0] = max(0, there - tree.total(owned, 0))
+        self.measure(there)
+
+    def measure(self, there: int) -> None:
+        """There are so many units from now on; who owns how many stays."""
+        self._balance[0] = max(0, there - self._tree.total(self._owned, 0))
 
     def hold(self, leaf: int, units: int) -> None:
         """A leaf holds so many units from now on."""

@@ -138,6 +138,12 @@ def own_part(books: Books, attempt: Attempt) -> Vector:
     return common(unit_held(books, attempt), total(mine, len(books.rows.source.resources)))
 
 
+def lent_parts(books: Books, attempt: Attempt) -> list[tuple[str, Vector]]:
+    """(path of a consumer, `/` = nobody; what of a unit stands on its parcels) of those whose unit it is not."""
+    tree, row = books.rows.source.tree, books.rows.source.tree.rows[attempt.job.consumer]
+    return [(tree.paths[owner], part) for owner, part in owners_of(books, attempt) if not _is_own(tree, owner, row)]
+
+
 def borrowed_parts(books: Books, attempt: Attempt) -> list[tuple[int, Vector]]:
     """(row of a consumer, what of a unit it borrows) of a leaf and all above it but the root.
 

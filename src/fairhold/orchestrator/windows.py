@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.ledger.rows import in_other_window
 from fairhold.ledger.vectors import vector_groups
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.budgets import use_up
+from fairhold.orchestrator.budgets import use_up, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,11 @@ def open_window(cluster: Cluster, change: say.WindowOpened, _now: int) -> None:
     books.use(in_other_window(books.rows, change.entries))
 
 
-BY_TIME: dict[type, Callable[[Cluster, Any, int], None]] = {say.WindowOpened: open_window, say.BudgetsSpent: use_up}
+BY_TIME: dict[type, Callable[[Cluster, Any, int], None]] = {
+    say.WindowOpened: open_window,
+    say.BudgetsSpent: use_up,
+    say.BudgetsWarned: warn,
+}
 """What these changes do to a cluster."""
 
 

@@ -46,6 +46,8 @@ CODES = {
     "name": "a name is empty or invalid",
     "not-supported-yet": "a known key or value is not supported here",
     # plans
+    "price-hour": "a price changes inside an hour",
+    "price-overlap": "two prices are for the same at the same time",
     "mixed-consumers": "consumers are both nested and keyed by path",
     "parent-after-child": "a consumer comes after one below it",
     "tree-too-large": "the paths of all consumers are too long in total",

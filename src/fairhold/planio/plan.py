@@ -19,6 +19,7 @@ from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.nodes import Inventory
 from fairhold.planio.ownerships import check_owning, check_pools
 from fairhold.planio.policies import read_policies
+from fairhold.planio.prices import read_prices
 from fairhold.planio.queues import check_queues
 from fairhold.planio.report import Report
 from fairhold.planio.resources import known, read_resources
@@ -37,7 +38,7 @@ __all__ = ["Balance", "balances", "parse_plan", "read_plan"]
 
 KEYS = (
     *("fairhold", "cluster", "time_zone", "default_rank", "resources", "resource_groups", "consumers", "policies"),
-    *("special_days", "kubernetes"),
+    *("special_days", "kubernetes", "prices"),
 )
 
 
@@ -78,10 +79,12 @@ def parse_plan(
         refuse_totals(report, groups)
     tree = read_consumers(report, top.get("consumers"))
     kubernetes = with_rules(report, top.get("kubernetes"), kubernetes, tree)
+    prices = read_prices(report, top.get("prices"), [each.name for each in resources.resources], tree)
     entries = read_policies(report, top.get("policies", []), groups, tree, special=special, resources=resources)
     calendar = None if report.faults else make_calendar(report, zone, special, entries, tree)
     numbers = None if report.faults else zone_of_budgets(report, zone, entries)
-    plan = Plan(cluster, zone, default_rank, tree, groups, entries, calendar, numbers, resources.resources, kubernetes)
+    whole = (tree, groups, entries, calendar, numbers, resources.resources, kubernetes, prices)
+    plan = Plan(cluster, zone, default_rank, *whole)
     if not report.faults:
         check_sides(report, entries, tree)
     if calendar is not None:

@@ -216,8 +216,7 @@ class Retention(NamedTuple):
     """What need not be kept any longer: whatever is older than these instants. 0 = keep everything.
 
     entries_through : entries up to this number may go (their usage is on record), where two snapshots cover them
-    keys, jobs, cycles, documents, usage : submit keys, finished jobs with attempts and specs, cycles, their documents,
-        usage that ended before
+    jobs : finished ones, with attempts and specs; documents : of cycles; usage : that ended before
     """
 
     entries_through: int = 0
@@ -370,6 +369,10 @@ class Store(Protocol):
 
     def jobs_of_unknown_unit(self) -> list[str]:
         """Jobs of whose usage on record it is not known what a unit was: an earlier format did not say it."""
+        ...
+
+    def labels(self, jobs: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Job → its labels, where it has any: of jobs as they are now, and of those whose usage is still on record."""
         ...
 
     def meta(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from fairhold.ledger.vectors import POOLED
+from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.consumers import group_document
 from fairhold.runtime.live.views.pools import kept_amounts, kept_queues, resources_of_groups
 
@@ -75,6 +76,7 @@ class Numbers(NamedTuple):
     resources : resource group that shares resources of hosts → name → total and used
     amounts   : groups that share resources → consumer → `UNITS` → resource → amount, of the first `MOST_LEAVES`
     queues    : path of a queue → how it stands, the first `MOST_LEAVES`
+    budgets   : (resource group, path, budget) of consumers that have one
     """
 
     cycles: int
@@ -86,6 +88,7 @@ class Numbers(NamedTuple):
     resources: dict[str, dict[str, Any]]
     amounts: dict[str, dict[str, dict[str, Any]]]
     queues: dict[str, dict[str, Any]]
+    budgets: list[tuple[str, str, dict[str, Any]]]
 
 
 def numbers(core: Core) -> Numbers:
@@ -96,7 +99,13 @@ def numbers(core: Core) -> Numbers:
     units = {group: units_of_leaves(core, group) for group in cluster.books if group != POOLED}
     queues = dict(islice(kept_queues(core).items(), MOST_LEAVES))
     resources = resources_of_groups(core), _amounts(core)
-    return Numbers(*counts, units, dict(notes.micros), dict(notes.stages), *resources, queues)
+    now = max(core.now(), core.orchestrator.now)
+    budgets = [
+        (group, books.rows.path(row), budget)
+        for group, books in cluster.books.items()
+        for row, budget in islice(budgets_of(books, now).items(), MOST_LEAVES)
+    ]
+    return Numbers(*counts, units, dict(notes.micros), dict(notes.stages), *resources, queues, budgets)
 
 
 def units_of_leaves(core: Core, group: str) -> dict[str, dict[str, int]]:
@@ -154,6 +163,7 @@ class _Collector:
         yield GaugeMetricFamily("fairhold_trouble", "1 = nothing can be written at present.", value=trouble)
         yield from resource_metrics(read.resources)
         yield from queue_metrics(read.queues)
+        yield budget_metric(read.budgets)
         yield from amount_metrics(read.amounts)
         for name, text in UNITS.items():
             family = GaugeMetricFamily(
@@ -191,6 +201,15 @@ def amount_metrics(groups: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Ite
                 for resource in resources:
                     family.add_metric([group, path, resource], _value(of[name].get(resource, 0)))
         yield family
+
+
+def budget_metric(budgets: Iterable[tuple[str, str, Mapping[str, Any]]]) -> GaugeMetricFamily:
+    """What is used of every budget; budgets: as in `Numbers.budgets`."""
+    labels = ["resource_group", "consumer", "period"]
+    family = GaugeMetricFamily("fairhold_budget_used", "Part of a budget that is used; 1 = used up.", labels=labels)
+    for group, path, budget in budgets:
+        family.add_metric([group, path, budget["period"]], float(budget["used"]))
+    return family
 
 
 def queue_metrics(queues: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeMetricFamily]:

@@ -117,10 +117,12 @@ def texts(connection: sqlite3.Connection) -> Iterator[Finding]:
         ("jobs", "job", "labels"),
         ("jobs", "job", "summary"),
         ("tasks", "number", "labels"),
+        ("past_labels", "job", "labels"),
         ("cycles", "number", "counts"),
         ("cycle_documents", "cycle", "body"),
     ):
-        yield from _told(table, _texts(connection, table, key, column))
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():  # since its format
+            yield from _told(table, _texts(connection, table, key, column))
 
 
 def _told(table: str, unread: Iterable[Unread]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.store.records import JOBS, TASKS
+from fairhold.store.records import JOBS, TASKS, labels_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,6 +18,8 @@ ROWS = 300
 """Rows of other tables that go at once."""
 RECORDS = 16
 """Finished jobs and attempts that go at once: each stands in many lists."""
+SPAN = 3_600_000_000
+"""Microseconds that a span of usage lasts at most: so much later a job that has ended may still be named."""
 PAGES = 200
 """Pages of the file that are given back at once."""
 SPARE = 2_000
@@ -32,6 +34,7 @@ def step(connection: sqlite3.Connection, retention: Retention) -> tuple[int, boo
         or _old(connection, "cycle_documents", "cycle", "cycle", _cycle_before(connection, retention.documents))
         or _cycles(connection, retention.cycles)
         or _old(connection, '"usage"', '"end"', "rowid", retention.usage + 1 if retention.usage else 0)
+        or _old(connection, "past_labels", "ended", "job", max(0, retention.usage - SPAN))
     )
     if removed:
         return removed, False
@@ -90,10 +93,18 @@ def _jobs(connection: sqlite3.Connection, before: int) -> int:
             break  # the job may have more of them
         _remove(connection, JOBS, [(number, job)])
         connection.execute("DELETE FROM specs WHERE job = ?", (job.job,))
+        if job.labels:
+            _keep_labels(connection, job)
         removed += 1
         if removed >= RECORDS:
             break
     return removed
+
+
+def _keep_labels(connection: sqlite3.Connection, job: FinishedJob) -> None:
+    """The labels of a job that goes stay for its usage."""
+    row = (job.job, job.ended, labels_text(job.labels))
+    connection.execute("INSERT OR REPLACE INTO past_labels VALUES (?, ?, ?)", row)
 
 
 def _remove(

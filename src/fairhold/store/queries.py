@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from typing import TYPE_CHECKING
 
@@ -132,3 +133,17 @@ def usage(connection: sqlite3.Connection, spot: tuple[int, int, int], until: int
     )
     rows = connection.execute(query, (*spot, until, CHUNK))
     return [(end, begin, row, Usage(begin, end, *rest)) for end, begin, row, *rest in rows]
+
+
+_LABELS = (
+    "WITH asked (job) AS (SELECT value FROM json_each(?)) "
+    "SELECT job, labels FROM past_labels WHERE job IN asked UNION ALL "
+    "SELECT job, labels FROM jobs WHERE job IN asked UNION ALL "
+    "SELECT job, json_extract(body, '$.labels') FROM specs WHERE job IN asked"
+)
+
+
+def labels(connection: sqlite3.Connection, asked: list[str]) -> dict[str, dict[str, str]]:
+    """Job → labels, of those of these jobs that have any."""
+    rows = connection.execute(_LABELS, (json.dumps(asked),))
+    return {job: json.loads(found) for job, found in rows if found and found != "{}"}

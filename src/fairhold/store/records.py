@@ -32,7 +32,7 @@ class Kind(NamedTuple, Generic[Record]):
 
 
 def _job_row(job: FinishedJob) -> tuple[Any, ...]:
-    return (*job[:7], _labels_text(job.labels), job.summary)
+    return (*job[:7], labels_text(job.labels), job.summary)
 
 
 def _job_record(row: tuple[Any, ...]) -> FinishedJob:
@@ -40,14 +40,15 @@ def _job_record(row: tuple[Any, ...]) -> FinishedJob:
 
 
 def _task_row(task: FinishedTask) -> tuple[Any, ...]:
-    return (*task[:17], _labels_text(task.labels))
+    return (*task[:17], labels_text(task.labels))
 
 
 def _task_record(row: tuple[Any, ...]) -> FinishedTask:
     return FinishedTask._make((*row[:17], json.loads(row[17])))
 
 
-def _labels_text(labels: Mapping[str, str]) -> str:
+def labels_text(labels: Mapping[str, str]) -> str:
+    """Labels as rows have them."""
     return json.dumps(dict(labels), ensure_ascii=False, separators=(",", ":")) if labels else "{}"
 
 

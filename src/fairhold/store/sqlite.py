@@ -222,6 +222,14 @@ class SqliteStore:
         with self._reading() as connection:
             return [job for (job,) in connection.execute("SELECT DISTINCT job FROM \"usage\" WHERE unit = '?'")]
 
+    def labels(self, jobs: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Labels of jobs, also of those that are gone."""
+        asked, found = list(jobs), dict[str, dict[str, str]]()
+        for at in range(0, len(asked), queries.CHUNK):
+            with self._reading() as connection:
+                found |= queries.labels(connection, asked[at : at + queries.CHUNK])
+        return found
+
     def meta(self) -> dict[str, str]:
         """Words about the store, and `format`, the number of its format."""
         with self._reading() as connection:

@@ -31,3 +31,7 @@ def test_a_service_keeps_users_runs_and_budgets(tmp_path: Path) -> None:
         assert (budget["consumer"], budget["unit_hours"], budget["used_up"]) == ("/Research/Models", 9, False)
         assert 1 < float(budget["unit_seconds"]) < 60
         assert "0.00" in house("budgets")
+        assert (budget["warned"], budget["lasts_until"]) == (False, None)
+        assert house.json("show", job)["job"]["budgets"] == []
+        waiting = house.submit("/Research/Models", "--hold", "--", "true")
+        assert "/Research/Models 0 % used of 9 unit-hours this month" in house("show", waiting)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
-from fairhold.cli.live.printing import fitted, say, say_json
+from fairhold.cli.live.printing import budget_part, fitted, say, say_json
 from fairhold.client import steps
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Document
 
-HEAD = ("unit-hours", "of", "period", "ends", "then", "group", "consumer")
+HEAD = ("unit-hours", "of", "used", "period", "lasts until", "ends", "then", "group", "consumer")
 
 
 def print_budgets(service: str, *, as_json: bool) -> None:
@@ -27,13 +27,22 @@ def print_budgets(service: str, *, as_json: bool) -> None:
         say_json({"budgets": found})
     elif found:
         say(fitted(HEAD, [_row(each) for each in found]))
+        say("\nlasts until: used up then, at the mean rate of the period so far")
     else:
         say("no consumer has a budget now")
 
 
 def _row(each: Document) -> list[object]:
-    used = f"{_hours(each['unit_seconds'])}{' used up' if each['used_up'] else ''}"
-    numbers = [used, each["unit_hours"], each["period"], each["ends"], each["then"]]
+    part, until = budget_part(each).removesuffix(" used"), each["lasts_until"] or "its end"
+    numbers = [
+        _hours(each["unit_seconds"]),
+        each["unit_hours"],
+        part,
+        each["period"],
+        until,
+        each["ends"],
+        each["then"],
+    ]
     return [*numbers, each["resource_group"], each["consumer"]]
 
 

@@ -212,7 +212,7 @@ def usage(
         typer.Option(
             "--by",
             metavar="KEYS",
-            help="Keys to group by: consumer, user, job, kind; separated by commas.",
+            help="Keys to group by: consumer, user, job, kind, label:NAME, hour, day, month; separated by commas.",
             autocompletion=complete_keys,
         ),
     ] = "consumer",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.names import unknown_consumer
-from fairhold.cli.live.printing import clock, fitted, pairs, say, say_json, seconds, span, tasks_in_words
+from fairhold.cli.live.printing import budget_part, clock, fitted, pairs, say, say_json, seconds, span, tasks_in_words
 from fairhold.client import steps
 from fairhold.errors import count
 from fairhold.runtime.outlet import complain
@@ -114,6 +114,7 @@ def _job_in_words(job: Document) -> str:
             "prefers": ", ".join(job.get("prefer") or []) or None,
             "avoids": ", ".join(job.get("avoid") or []) or None,
             "place": job.get("place"),
+            "budget": ", ".join(map(_budget, job.get("budgets") or [])) or None,
             "held": job.get("hold") or None,
             "labels": labels or None,
             "submitted": clock(job.get("submitted")),
@@ -122,6 +123,11 @@ def _job_in_words(job: Document) -> str:
             "command": shlex.join(job["argv"])[:_LONGEST_COMMAND] if job.get("argv") else None,
         }
     )
+
+
+def _budget(each: Document) -> str:
+    until = f", lasts until {clock(each['lasts_until'])}" if each["lasts_until"] and not each["used_up"] else ""
+    return f"{each['consumer']} {budget_part(each)} of {each['unit_hours']} unit-hours this {each['period']}{until}"
 
 
 def _attempt(task: Document, attempt: Document | None) -> tuple[object, ...]:

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from fairhold.client.exchange import Returned, Steps
 
 STATES = ("waiting", "blocked", "held", "running", "done", "failed", "cancelled")
-KEYS = ("consumer", "user", "job", "kind")
-"""What usage can be summed by."""
+KEYS = ("consumer", "user", "job", "kind", "hour", "day", "month")
+"""What usage can be summed by, beside `label:NAME`."""
+LABEL = "label:"
 _COMPLETION = 0.5
 """Seconds that the service may take to help a shell."""
 

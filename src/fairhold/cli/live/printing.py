@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import cut, table, terminal_width
@@ -119,3 +120,13 @@ def tasks_in_words(tasks: Document) -> str:
     text = f"{tasks['tasks']}: {', '.join(states)}" if states else str(tasks["tasks"])
     taken = tasks.get("reclaimed", 0)
     return f"{text}; {count(taken, 'attempt')} reclaimed" if taken else text
+
+
+def is_low(budget: Document | None) -> bool:
+    """Whether so much of a budget is used that people are told."""
+    return budget is not None and bool(budget.get("warned"))
+
+
+def budget_part(budget: Document) -> str:
+    """How much of a budget is used: `used up`, else its part in percent."""
+    return "used up" if budget["used_up"] else f"{int(Fraction(budget['used']) * 100)} % used"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cli.kubernetes_commands import kubernetes_app
-from fairhold.cli.live import cluster_commands, job_commands, plan_commands, service_commands
+from fairhold.cli.live import cluster_commands, job_commands, plan_commands, report_commands, service_commands
 from fairhold.cli.live.careful import Careful, CarefulGroup, all_careful
 
 if TYPE_CHECKING:
@@ -22,7 +22,13 @@ _HEADING = "The live service"
 
 def register(app: typer.Typer) -> None:
     """Add them, in the order in which help shows them."""
-    for each in (cluster_commands.hosts_app, plan_commands.plan_app, service_commands.store_app, kubernetes_app):
+    for each in (
+        cluster_commands.hosts_app,
+        plan_commands.plan_app,
+        service_commands.store_app,
+        kubernetes_app,
+        report_commands.report_app,
+    ):
         all_careful(each)
     _add(app, service_commands.serve, job_commands.submit, job_commands.jobs, job_commands.show, job_commands.logs)
     _add(app, job_commands.files, job_commands.fetch)
@@ -31,6 +37,7 @@ def register(app: typer.Typer) -> None:
     _add(app, cluster_commands.status, cluster_commands.top)
     app.add_typer(cluster_commands.hosts_app, cls=CarefulGroup, name="hosts", rich_help_panel=_HEADING)
     _add(app, cluster_commands.pause, cluster_commands.resume, cluster_commands.budgets, cluster_commands.usage)
+    app.add_typer(report_commands.report_app, name="report", rich_help_panel=_HEADING)
     _add(app, cluster_commands.state)
     app.add_typer(plan_commands.plan_app, name="plan", rich_help_panel=_HEADING)
     _add(app, service_commands.stop)

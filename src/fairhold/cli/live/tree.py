@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cli.live.printing import clock, resources_used
+from fairhold.cli.live.printing import budget_part, clock, is_low, resources_used
 from fairhold.errors import count, printable
 from fairhold.model.presence import presence_in_words
 from fairhold.runtime.cells import padded, width
@@ -98,6 +98,8 @@ def trees(document: Document, room: int) -> Iterator[Tree]:
         title += f"; no {' and no '.join(paused)}: paused" if paused else ""
         away = presence_in_words(found.get("hosts"), clock)
         title += f"; {printable(away)}" if away else ""
+        low = [f"{printable(row['path'])} {budget_part(row['budget'])}" for row in rows if is_low(row.get("budget"))]
+        title += f"; budget of {', '.join(low)}" if low else ""
         yield _tree(title, rows, cells, shown, room)
 
 

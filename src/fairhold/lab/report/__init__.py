@@ -30,6 +30,15 @@ def report_page(documents: Mapping[str, Document], title: str) -> str:
     return page(documents, title)
 
 
+def usage_page(answer: Document, over_time: Document, told: tuple[Any, Any, str]) -> str:
+    """An HTML page of what a service says was used; see `usage_page.page`. Raises UsageError as `report_page`."""
+    try:
+        from fairhold.lab.report.usage_page import page as found  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _told(error) from error
+    return found(answer, over_time, told)
+
+
 def plots(documents: Mapping[str, Document]) -> Mapping[str, Any]:
     """Name → plot as an Altair chart that stands by itself, of the first level. Raises UsageError as `report_page`."""
     try:

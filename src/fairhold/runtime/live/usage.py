@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.model.price import NO_PRICES
 from fairhold.model.usage import Usage
 from fairhold.orchestrator.accounting import Accounting
 from fairhold.orchestrator.changes import BudgetsSpent, WindowOpened
@@ -21,6 +22,7 @@ from fairhold.units import SECOND
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairhold.model.price import PriceList
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.spans import Key, Span
@@ -39,11 +41,12 @@ _OTHER_COLUMNS = (WindowOpened, BudgetsSpent)
 class Tail(NamedTuple):
     """What need not be in the store yet: the spans up to now, in order; the last one is not over.
 
-    units : resource → what amounts of it are in, of the plan in force
+    units, prices : of the plan in force: resource → what amounts of it are in; what an hour of it costs
     """
 
     spans: tuple[Span, ...]
     units: Mapping[str, str]
+    prices: PriceList = NO_PRICES
 
     @property
     def begin(self) -> int:
@@ -177,7 +180,8 @@ class LiveUsage:
 
     def tail(self, now: int) -> Tail:
         """All that the store need not have yet, up to now."""
-        return Tail((*self._unsure, self._accounting.span(max(now, self._accounting.at))), self._accounting.units())
+        spans = (*self._unsure, self._accounting.span(max(now, self._accounting.at)))
+        return Tail(spans, self._accounting.units(), self._accounting.prices())
 
 
 def unit_of(job: JobRecord) -> str:

@@ -49,6 +49,10 @@ class Budget(Answer):
     begins: Instant
     ends: Instant
     used_up: bool
+    used: str = Field(description="Part of it that is used.")
+    warned: bool = Field(description="80 % are used.")
+    lasts_until: Instant | None = Field(description="Used up then, at the mean rate of the period so far.")
+    at_this_rate: Instant | None = Field(description="Used up then, at the rate of now.")
 
 
 class Amounts(Answer):
@@ -294,15 +298,6 @@ class ConsumerExplanation(Answer):
 
     explanations: list[dict[str, Any]]
     text: str
-
-
-class Usage(Answer):
-    """What was used, in resource-seconds: exact between these instants, which may lie around those asked for."""
-
-    from_: Instant = Field(alias="from")
-    to: Instant
-    by: list[str]
-    rows: list[dict[str, str]]
 
 
 class CycleRow(Answer):

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairhold.service.models.answers import Answer, Instant
+from fairhold.service.models.answers import Answer, Budget, Instant
 
 
 class After(Answer):
@@ -25,6 +25,12 @@ class Counts(Answer):
     failed: int
     cancelled: int
     reclaimed: int
+
+
+class BudgetOver(Budget):
+    """A budget that a job's use counts for."""
+
+    consumer: str
 
 
 class JobRow(Answer):
@@ -69,6 +75,9 @@ class Job(JobRow):
     directory: str | None
     time_limit: float | None = Field(description="Seconds; null: none.")
     memory: int | None = Field(description="Bytes; null: as much as there is.")
+    budgets: list[BudgetOver] = Field(
+        default=[], description="Of its consumer and those above, while it has not ended."
+    )
 
 
 class Accepted(Answer):

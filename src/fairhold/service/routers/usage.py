@@ -6,21 +6,27 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
-from fairhold.runtime.live.using import usage_document
+from fairhold.runtime.live.views.usage import UsageQuery, usage_document
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import Instant
-from fairhold.service.models import answers
+from fairhold.service.models import usage_answers
 
 router = APIRouter(prefix="/usage", tags=["usage"])
 
 
-@router.get("", response_model=answers.Usage)
+@router.get("", response_model=usage_answers.Usage)
 async def show_usage(
     service: ServiceOf,
     *,
     since: Annotated[Instant | None, Query(alias="from", description="Default: the first.")] = None,
     until: Annotated[Instant | None, Query(alias="to", description="Default: now.")] = None,
-    by: Annotated[str, Query(max_length=40, description="Of consumer, user, job, kind; with commas.")] = "consumer",
+    by: Annotated[
+        str,
+        Query(
+            max_length=1000,
+            description="Of consumer, user, job, kind, label:NAME, and one of hour, day, month; with commas.",
+        ),
+    ] = "consumer",
     resource: Annotated[
         str, Query(max_length=1000, description="slots, or resources; with commas. Default: all.")
     ] = "",
@@ -29,5 +35,6 @@ async def show_usage(
     words, resources = by.split(","), resource.split(",") if resource else []
     tail = await service.read(lambda core: core.usage.tail(core.now()))
     end = tail.end if until is None else until
-    found = await asyncio.to_thread(usage_document, service.store, tail, since or 0, end, words, resources)
+    query = UsageQuery(since or 0, end, words, resources)
+    found = await asyncio.to_thread(usage_document, service.store, tail, query)
     return JSONResponse(found)

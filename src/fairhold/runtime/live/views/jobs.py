@@ -15,6 +15,7 @@ from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import Filter
 from fairhold.runtime.live.archive import asked_unit, counts, sited
 from fairhold.runtime.live.finished_overlay import jobs_over
+from fairhold.runtime.live.views.budgets import budgets_over
 from fairhold.runtime.live.views.waiting import reason_of, reason_without_cycle, why_never_ready
 from fairhold.units import SECOND, format_instant
 
@@ -67,14 +68,18 @@ def job_document(core: Core, name: str) -> Document | None:
     """A job with its command; None where there is none of this name (any more)."""
     job = core.cluster.jobs.get(name)
     if job is not None:
-        return _live(core, job, _reason(core, job), is_whole=True)
+        return _with_budgets(core, job, _live(core, job, _reason(core, job), is_whole=True))
     done = core.finished(name)
-    return None if done is None else _finished(core, done, is_whole=True)
+    return None if done is None else _finished(core, done, is_whole=True) | {"budgets": []}
 
 
 def accepted_document(core: Core, job: JobRecord) -> Document:
     """A job that has just been accepted, with its command; without a reason why it waits that would take a cycle."""
-    return _live(core, job, reason_without_cycle(core, job), is_whole=True)
+    return _with_budgets(core, job, _live(core, job, reason_without_cycle(core, job), is_whole=True))
+
+
+def _with_budgets(core: Core, job: JobRecord, document: Document) -> Document:
+    return document | {"budgets": budgets_over(core, job.resource_group, job.consumer)}
 
 
 def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) -> Document:
