@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs, in_words
-from fairhold.engines.kubernetes.reports import AllSeen, GangChanged, NodesChanged, Replaced
+from fairhold.engines.kubernetes.reports import AllSeen, GangChanged, NodesChanged, replaced
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import AWAITED, Works
 from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.asking import Namespace
     from fairhold.engines.kubernetes.gangs import Key
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
-    from fairhold.engines.kubernetes.reports import Appeared
+    from fairhold.engines.kubernetes.reports import Appeared, Replaced
     from fairhold.engines.kubernetes.vacancies import Family, Seat
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
@@ -250,7 +250,7 @@ class Governor:
             return
         self.asking.drop(pod.uid)
         self.works.seat(work, vacancy.seat)
-        yield Replaced(*vacancy.seat, pod.name, pod.uid)
+        yield replaced(vacancy.seat, pod)
         self.gangs.touch(work.job)
         if vacancy.is_held and not self.gangs.is_one(work.job):
             yield JobReleased(work.job)

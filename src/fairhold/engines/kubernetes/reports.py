@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.vacancies import Seat
     from fairhold.model.kubernetes import Node
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.events import JobSubmitted
@@ -37,12 +39,26 @@ class Appeared:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A pod takes the place of one that was stopped, of a task by its job and number."""
+    """A pod takes the place of another, of a task by its job and number.
+
+    owner : its family in one word, empty = nobody makes it anew
+    """
 
     job: str
     index: int
     pod: str
     uid: str
+    owner: str
+
+
+def replaced(seat: Seat, pod: Pod) -> Replaced:
+    """A pod has this place from now on."""
+    return Replaced(*seat, pod.name, pod.uid, owner_of(pod))
+
+
+def owner_of(pod: Pod) -> str:
+    """The family of a pod in one word."""
+    return "/".join(pod.family or ())
 
 
 @dataclass(frozen=True, slots=True)
