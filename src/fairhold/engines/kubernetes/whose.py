@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes import names
 from fairhold.errors import Fault, InputError
 from fairhold.model.kubernetes import slots_for, told_of_pod
+from fairhold.model.siting import PACK
 from fairhold.orchestrator.events import JobSubmitted
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def terms_of(plan: Plan, pod: Pod, consumer: str, siting: Siting, *, count: int 
             what = f"`{groups[0]}` is shared in slots, in which pods cannot start together"
             raise InputError([Fault("gang-of-slots", what, "share resources of nodes, or leave the gang out")])
         units = slots_for(first.slot, pod.amounts)
+        siting = siting._replace(place=PACK) if units > 1 else siting  # a pod is on one node
         return JobSubmitted("", consumer, groups[0], 1, pod.priority, units=units, siting=siting)
     told = told_of_pod(plan.kubernetes, plan.resources, pod.amounts)
     if not told:
