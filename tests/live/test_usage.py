@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fairhold.orchestrator.tasks import Attempt
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.ports import Entry, Store
 
 SLOTS = {"resource": "slots", "unit": ""}
