@@ -30,6 +30,8 @@ ADMINISTRATOR, SERVICE = "administrator", "fairhold"
 STAGES = Path(__file__).with_name("stages.yaml")
 QUICK = ("--node-monitor-grace-period=6s", "--node-monitor-period=1s")
 """A node that says nothing is found out soon."""
+WORKLOADS, WORKLOAD_VERSIONS = ("--feature-gates=GenericWorkload=true",), "--runtime-config=scheduling.k8s.io/v1beta1"
+"""The workload API of Kubernetes itself."""
 
 
 class KubectlError(Exception):
@@ -40,11 +42,20 @@ class ControlPlane:
     """etcd, an API server, the controllers and the scheduler, in a folder; each can be killed and started again.
 
     users : people without groups, besides the administrator and `fairhold`. quick_faults : a node whose lease is not
-    renewed for 6 s is NotReady. service_port: of this machine, to which `port-forward` leads for any pod's port 7878.
+    renewed for 6 s is NotReady. has_workloads : it has the workload API.
+    service_port: of this machine, to which `port-forward` leads for any pod's port 7878.
     """
 
-    def __init__(self, folder: Path, users: Sequence[str] = ("alice", "bob"), *, quick_faults: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        users: Sequence[str] = ("alice", "bob"),
+        *,
+        quick_faults: bool = False,
+        has_workloads: bool = False,
+    ) -> None:
         self.folder, self.quick_faults = folder, quick_faults
+        self._gates = WORKLOADS if has_workloads else ()
         self._tokens = {user: secrets.token_hex(16) for user in (ADMINISTRATOR, SERVICE, *users)}
         self._etcd_port, peers, port, self._kubelet_port, self.service_port = free_ports(5)
         self.url = f"https://127.0.0.1:{port}"
@@ -53,7 +64,7 @@ class ControlPlane:
             "etcd": self._etcd(peers),
             "kube-apiserver": self._api_server(port),
             "kube-controller-manager": self._controller_manager(),
-            "kube-scheduler": ["--leader-elect=false", "--secure-port=0", *self._client()],
+            "kube-scheduler": ["--leader-elect=false", "--secure-port=0", *self._gates, *self._client()],
         }
         binary = str(program("cluster"))
         self.processes = {name: Process(name, [binary, name, *words], folder) for name, words in commands.items()}
@@ -225,11 +236,12 @@ class ControlPlane:
             "--endpoint-reconciler-type=none",
             "--allow-privileged",
             "--disable-admission-plugins=ServiceAccount",
+            *((*self._gates, WORKLOAD_VERSIONS) if self._gates else ()),
         ]
 
     def _controller_manager(self) -> list[str]:
         words = ["--leader-elect=false", "--secure-port=0", *self._client(), *(QUICK if self.quick_faults else ())]
-        return [*words, "--service-account-private-key-file=accounts.key", f"--root-ca-file={self.ca}"]
+        return [*words, *self._gates, "--service-account-private-key-file=accounts.key", f"--root-ca-file={self.ca}"]
 
     def _client(self) -> list[str]:
         return [f"--kubeconfig={self.kubeconfig()}", "--kube-api-qps=1000", "--kube-api-burst=2000"]

@@ -114,6 +114,19 @@ class Estate:
 
     # What is seen
 
+    def named(self, namespace: str, state: str) -> list[str]:
+        """Names of the pods in a state."""
+        return sorted(pod["metadata"]["name"] for pod in self.pods(namespace) if state_of(pod) == state)
+
+    def until_waits(self, namespace: str, name: str, *words: str) -> None:
+        """Wait until a pod says why it waits, in these words."""
+
+        def says_so() -> bool:
+            [pod] = [each for each in self.pods(namespace) if each["metadata"]["name"] == name]
+            return all(word in waits_for(pod) for word in words)
+
+        self.until(says_so)
+
     def pods(self, namespace: str) -> list[dict[str, Any]]:
         return self.api.list(f"/api/v1/namespaces/{namespace}/pods")[0]
 
@@ -160,16 +173,27 @@ class Estate:
 
 
 def template(
-    *, gpus: int = 1, grace: int = 1, gated: bool = True, notes: Mapping[str, str] | None = None, **said: Any
+    *,
+    gpus: int = 1,
+    grace: int = 1,
+    gated: bool = True,
+    notes: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    spec: Mapping[str, Any] | None = None,
+    **said: Any,
 ) -> dict[str, Any]:
-    """A pod. said : how it behaves (`runs_for`, `exit_code`, `term_after`, `term_exit_code`); notes : annotations"""
+    """A pod.
+
+    said : how it behaves (`runs_for`, `exit_code`, `term_after`, `term_exit_code`); notes : annotations; spec : more
+    """
     behaviour = {f"tests.fairhold.io/{key.replace('_', '-')}": str(value) for key, value in said.items()}
     limits = {GPU: str(gpus)}
     container = {"name": "main", "image": "none", "resources": {"limits": limits, "requests": limits | {"cpu": "10m"}}}
-    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": grace, "containers": [container]}
+    whole = {"restartPolicy": "Never", "terminationGracePeriodSeconds": grace, "containers": [container]}
     if gated:
-        spec["schedulingGates"] = [{"name": names.GATE}]
-    return {"metadata": {"annotations": behaviour | dict(notes or {})}, "spec": spec}
+        whole["schedulingGates"] = [{"name": names.GATE}]
+    meta = {"annotations": behaviour | dict(notes or {}), "labels": dict(labels or {})}
+    return {"metadata": meta, "spec": whole | dict(spec or {})}
 
 
 def state_of(pod: Mapping[str, Any]) -> str:
@@ -182,3 +206,9 @@ def state_of(pod: Mapping[str, Any]) -> str:
     if any(gate["name"] == names.GATE for gate in pod["spec"].get("schedulingGates") or ()):
         return "gated"
     return str(phase).lower()
+
+
+def waits_for(pod: Mapping[str, Any]) -> str:
+    """Reason and message of the condition of a pod that waits."""
+    found = [each for each in pod["status"].get("conditions", ()) if each["type"] == names.GRANTED]
+    return f"{found[0]['status']} {found[0]['reason']}: {found[0]['message']}" if found else ""

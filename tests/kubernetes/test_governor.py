@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.engines.kubernetes import names
-from tests.kubernetes.estate import Estate, state_of, template
+from tests.kubernetes.estate import Estate, state_of, template, waits_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,12 +207,6 @@ def test_the_pods_of_a_job_are_a_gang_where_they_say_so(estate: Estate) -> None:
     estate.delete(estate.trading, "t", grace=1)
     estate.until_states(estate.risk, running=8)
     assert max(estate.used().values()) <= 4
-
-
-def waits_for(pod: dict[str, Any]) -> str:
-    """Reason and message of the condition of a pod that waits."""
-    found = [each for each in pod["status"].get("conditions", ()) if each["type"] == names.GRANTED]
-    return f"{found[0]['status']} {found[0]['reason']}: {found[0]['message']}" if found else ""
 
 
 def test_a_pod_says_why_it_waits_and_that_it_does_not_any_more(estate: Estate) -> None:

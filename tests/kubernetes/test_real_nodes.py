@@ -73,7 +73,7 @@ class RealEstate(Estate):
             self.script(f"p{number}", script, grace=grace)
         self.until_states(self.risk, running=2 * SLOTS)
 
-    def named(self, name: str) -> Job:
+    def job_named(self, name: str) -> Job:
         """A job by the name of its pod, once it is over."""
         found: list[Job] = self.until(
             lambda: [job for job in self.house.client.jobs(finished=True) if job.title == name and job.ended], 60
@@ -82,7 +82,7 @@ class RealEstate(Estate):
 
     def attempt(self, name: str) -> dict[str, Any]:
         """The last attempt of a job that is over."""
-        return self.house.attempts(self.named(name))[-1]
+        return self.house.attempts(self.job_named(name))[-1]
 
     def is_silent(self, node: RealNode) -> bool:
         return any(host.name == node.name and host.state == "silent" for host in self.house.client.hosts())

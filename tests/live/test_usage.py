@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from fairhold.orchestrator.tasks import Attempt
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.ports import Entry, Store
 
     Measure = Callable[[Cluster, int, int], Iterator["Piece"]]

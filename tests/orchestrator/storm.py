@@ -33,6 +33,7 @@ from fairhold.orchestrator.events import (
     MachineReported,
     MachineSilent,
     Outcome,
+    TaskCancelled,
     TaskEnded,
     TaskRunning,
     Woken,
@@ -225,6 +226,8 @@ class Storm:
             (2, lambda: JobReleased(job)),
             (1, lambda: JobRequeued(job)),
             (1, lambda: JobChanged(job, random.choice((None, 0, 3, 2**50)), random.choice(("", *LEAVES, "/A")))),
+            (1, lambda: JobChanged(job, tasks=random.choice((0, 2, 9)), min_count=random.choice((None, 0, 2, 4)))),
+            (1, lambda: TaskCancelled(job, random.randrange(6))),
             (6, lambda: TaskRunning(some)),
             (10, lambda: self._end(some)),
             (1, lambda: TaskEnded(max(1, some - 3), Outcome.FINISHED)),
@@ -269,6 +272,7 @@ class Storm:
             backoff=random.choice((0, 1000, SECOND)),
             is_held=random.random() < 0.1,
             after=after,
+            min_count=random.choice((0, 0, 0, 2, 4)),
         )
 
     def _end(self, attempt: int) -> Event:

@@ -75,6 +75,7 @@ class Crowd(Storm):
                 user=random.choice(("", "ann", "bob")),
                 units=random.choice((1, 1, 1, 2, 3, 5)),
                 throttle=random.choice((0, 0, 0, 1)),
+                min_count=random.choice((0, 0, 0, 0, 2, 3)),
             )
         event = super().draw()
         if isinstance(event, _TROUBLES) and self.random.random() < 0.97:

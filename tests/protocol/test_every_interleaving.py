@@ -8,13 +8,13 @@ import pytest
 
 from fairhold.orchestrator import cluster as cluster_module
 from fairhold.orchestrator import handle, machines
+from fairhold.orchestrator.attempts import Attempt
 from fairhold.orchestrator.changes import AttemptNumbersTaken
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.ending import end
 from fairhold.orchestrator.events import TaskEnded, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.outbox import Outbox
-from fairhold.orchestrator.tasks import Attempt
 from tests.protocol import faults, service
 from tests.protocol import world as model
 from tests.protocol.explore import Flaw, explore

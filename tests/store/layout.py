@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.spec import Spec
 from fairhold.orchestrator import (
     accounting,
+    attempts,
     budgets,
     changes,
     freeze,
@@ -23,7 +24,6 @@ from fairhold.orchestrator import (
     histories,
     kept_units,
     loans,
-    notices,
     spans,
     tasks,
     vectors,
@@ -75,7 +75,7 @@ def layout() -> Iterator[str]:
         yield f"entry {name}: {', '.join(kind._fields)}"
     for name, replayed in sorted(recovery._OTHERS.items()):
         yield f"entry {name}: {', '.join(each.strip('_') for each in list(inspect.signature(replayed).parameters)[2:])}"
-    for part in (closings.Closing, closings.Return, reclaims.Reclaim, notices.Notice, spans.Key):
+    for part in (closings.Closing, closings.Return, reclaims.Reclaim, attempts.Notice, spans.Key):
         yield f"part {part.__name__}: {', '.join(part._fields)}"
     yield f"spec: {', '.join(each.name for each in fields(Spec))}"
     for writer in WRITERS:

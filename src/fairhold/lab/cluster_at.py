@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.model.plan import Plan
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt
     from fairhold.sim.experiment import Work
     from fairhold.sim.projection import EndOf
 

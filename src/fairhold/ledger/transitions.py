@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fairhold.model.siting import Siting
 
 WINDOW = REASONS.index("window")
+SAME = -1
+"""A minimum that stays as it is."""
 
 
 def add_host(books: Books, name: str, slots: int) -> int:
@@ -95,9 +97,11 @@ def submit(
     return row
 
 
-def want(books: Books, request: int, count: int) -> None:
-    """A request wants another number of units from now on."""
+def want(books: Books, request: int, count: int, minimum: int = SAME) -> None:
+    """A request wants another number of units from now on, and is a gang of so many, 0 = none."""
     requests = books.requests
+    if minimum not in {SAME, requests.minimum[request]}:
+        ask(books, request, minimum, requests.siting.get(request, ANYWHERE))
     more = count - requests.count[request]
     if more:
         books.demand[requests.leaf[request]] += more

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from fairhold.model.price import PriceList
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.accounts import LeafAccount
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt
 
 YIELDED = "yielded"
 

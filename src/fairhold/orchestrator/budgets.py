@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairhold.ledger.books import Books
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.tasks import JobRecord
 
 
 def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:

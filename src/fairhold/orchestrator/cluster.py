@@ -11,14 +11,14 @@ from fairhold.ledger.tables import NOBODY
 from fairhold.model.siting import siting_of
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.attempts import Attempt, Notice, leave_by
 from fairhold.orchestrator.budgets import hold_attempt, move_held
 from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord
 from fairhold.orchestrator.loans import BY_CYCLES
-from fairhold.orchestrator.notices import Notice, leave_by
 from fairhold.orchestrator.presence import OF_MACHINES
 from fairhold.orchestrator.shared_terms import SharedTerms
-from fairhold.orchestrator.tasks import Attempt, JobRecord
+from fairhold.orchestrator.tasks import JobRecord
 from fairhold.orchestrator.vectors import OF_VECTORS, note_end
 from fairhold.orchestrator.windows import BY_TIME
 
@@ -102,7 +102,7 @@ class Cluster:
         request = transitions.submit(
             *(self.books[job.resource_group], self.leaf_of(job), count),
             name=name,
-            minimum=count if name != job.name else 0,
+            minimum=count if name != job.name else job.minimum,
             priority=job.priority,
             submitted=job.submitted,
             user=job.terms.user,
@@ -140,7 +140,7 @@ class Cluster:
         books = self.books[job.resource_group]
         if job.gangs is None:
             if job.request != job.NONE:
-                transitions.want(books, job.request, job.running + job.startable)
+                transitions.want(books, job.request, job.running + job.startable, job.minimum)
             self._touch(job)
             return
         # More than the slots there are changes no share, so that not every gang of a large array stands in the books.

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Vector
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt
 
 GPU, CPU, MEMORY = "gpu", "cpu", "memory"
 """Resources that mean something to an engine; all others are counted only."""

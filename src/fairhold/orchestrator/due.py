@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.hosts import MachineRecord
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.tasks import JobRecord
 
 READY, DRAIN, TRY = "ready", "drain", "try"
 

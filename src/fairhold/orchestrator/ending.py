@@ -11,9 +11,10 @@ from fairhold.orchestrator.jobs import end_if_over
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.events import TaskEnded, TaskRunning
     from fairhold.orchestrator.handle import Orchestrator
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.tasks import JobRecord
 
 MOST_REFUSALS = 5
 """Attempts in a row that a machine may refuse before it is closed."""
@@ -65,7 +66,7 @@ def end(live: Orchestrator, event: TaskEnded) -> None:
         _count_refusal(live, attempt.machine, exit_.detail)
     if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES and job.hold is None and not job.is_over:
         live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts, and none of its tasks succeeded"))
-    if was_noticed or attempt.units > 1 or not live.hand_over(job, host):
+    if was_noticed or attempt.units > 1 or job.terms.min_count or not live.hand_over(job, host):
         live.changed(job.resource_group)
     end_if_over(live, job)
 

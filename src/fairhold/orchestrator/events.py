@@ -172,7 +172,7 @@ class JobSubmitted:
     siting     : what its tasks say of hosts
     time_limit : microseconds that an attempt may run, 0 = any time
     unit       : of a vector, what each task needs (`model.vector.Told`); then `resource_group` is empty, `units` 1
-    min_count  : of a vector, tasks that begin together or not at all; 0 = each by itself
+    min_count  : tasks of a vector, or of one slot each, that begin together or not at all; 0 = each by itself
     preemptible : of a queue, whether its units may be taken back for others; None = by its priority (R-SERVE-2)
     """
 
@@ -230,7 +230,7 @@ class JobChanged:
 
     consumer  : path of the leaf, empty = as it is
     tasks     : how many tasks it has, those that are over among them; no fewer than before, 0 = as many
-    min_count : of a vector, tasks that begin together or not at all
+    min_count : as in `JobSubmitted`
     """
 
     job: str

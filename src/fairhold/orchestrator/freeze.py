@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.orchestrator.attempts import Attempt, Notice
 from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.frozen_terms import freeze_terms, thaw_terms
@@ -16,9 +17,8 @@ from fairhold.orchestrator.hosts import label_hosts, restore_hosts
 from fairhold.orchestrator.in_use import refuse_where_in_use
 from fairhold.orchestrator.kept_units import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import restore_loans, shortages_told, told
-from fairhold.orchestrator.notices import Notice
 from fairhold.orchestrator.renaming import Renaming
-from fairhold.orchestrator.tasks import Attempt, JobRecord
+from fairhold.orchestrator.tasks import JobRecord
 from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, restore_unit, restore_vectors, stand_again
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def freeze_terms(terms: JobAdded) -> list[Any]:
     """Terms of a job without its name; constraints on hosts only where it has some."""
     *same, _after, siting, limit, unit, least, preemptible = terms[1:]
-    more: list[Any] = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
-    if unit:
+    more: list[Any] = [_lists(siting), limit] if limit or unit or least else [_lists(siting)] if siting else []
+    if unit or least:
         more += [_lists(unit), least]
     if preemptible is not None:
         more.append(preemptible)

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.vectors import PartsTold
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.attempts import Attempt
+    from fairhold.orchestrator.tasks import JobRecord
 
     OnCycle = Callable[[SlotCycle, str], None]
     OnVectors = Callable[[VectorCycle, str], None]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.ledger.history import History
     from fairhold.model.plan import Plan
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt
 
     Document = dict[str, Any]
 

@@ -12,7 +12,7 @@ from fairhold.orchestrator.events import JobSubmitted
 from fairhold.orchestrator.fitting import check_hosts
 from fairhold.orchestrator.instructions import JobOver
 from fairhold.orchestrator.queue_fitting import check_deserved, is_fixed, not_of_queue
-from fairhold.orchestrator.vector_fitting import check_place, check_unit
+from fairhold.orchestrator.vector_fitting import check_place, check_together, check_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,14 +110,19 @@ def _check_terms(books: Books, leaf: int, event: JobSubmitted) -> None:
     """What a task needs could be had some day."""
     if books.vectors is not None:
         check_unit(books, event)
-    elif event.unit or event.min_count:
-        what = f"`{'unit' if event.unit else 'min_count'}` is for resources of hosts, and this group shares slots"
+    elif event.unit:
+        what = "`unit` is for resources of hosts, and this group shares slots"
         raise _refused(event, "wrong-unit", what, "write `units`: the slots that a task needs at once")
     elif event.preemptible is not None:
         raise not_of_queue(event)
+    elif event.min_count and event.units > 1:
+        what = f"its tasks need {event.units} slots each, and only tasks of one slot start together"
+        raise _refused(event, "wrong-unit", what, "write one of `units` and `min_count`")
     else:
-        _check_fit(books, leaf, event.units, event.user)
-        check_hosts(books, event.units, event.siting)
+        check_together(event)
+        at_once = max(event.units, event.min_count)
+        _check_fit(books, leaf, at_once, event.user)
+        check_hosts(books, at_once, event.siting)
 
 
 def _check_fit(books: Books, leaf: int, units: int, user: str) -> None:
@@ -236,7 +241,9 @@ def _check_size(live: Orchestrator, job: JobRecord, tasks: int, min_count: int) 
 
 def cancel_task(live: Orchestrator, event: TaskCancelled) -> None:
     """Drop one task where it waits, stop it where it runs; nothing if it is over."""
-    job = _known(live, event.job)
+    job = live.jobs.get(event.job)
+    if job is None or job.is_over:
+        return
     attempts = [live.attempts[number] for number in job.attempts if live.attempts[number].index == event.task]
     if not 0 <= event.task < job.terms.tasks or not (attempts or job.is_waiting(event.task)):
         return

@@ -52,7 +52,9 @@ def restore_kept(cluster: Cluster, document: dict[str, dict[str, list[Told]]]) -
 def _found(cluster: Cluster, group: str, held: Iterable[Told]) -> Iterator[Grant]:
     hosts = cluster.books[group].hosts.row_of
     for name, host, units in held:
-        job = cluster.jobs.get(name.rpartition("[")[0])
-        rows = dict(job.gangs or ()) if job is not None and job.resource_group == group else {}
+        job = cluster.jobs.get(name) or cluster.jobs.get(name.rpartition("[")[0])
+        rows: dict[str, int] = {}
+        if job is not None and job.resource_group == group:
+            rows = {job.name: job.request} if job.gangs is None else dict(job.gangs)
         if name in rows and host in hosts:
             yield Grant(rows[name], hosts[host], units)

@@ -13,6 +13,7 @@ from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
 from fairhold.orchestrator.vectors import grace_of
 
 if TYPE_CHECKING:
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.events import (
         Held,
         MachineClosed,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         MachineSilent,
     )
     from fairhold.orchestrator.handle import Orchestrator
-    from fairhold.orchestrator.tasks import Attempt
 
 HOST_LOST = "host_lost"
 """Reason of an end, and of the stop of a gang, where a host is lost."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fairhold.model.state import Parts
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Vector
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt
 
 
 def capacity(cluster: Cluster, group: str, resource: str) -> int:

@@ -11,10 +11,10 @@ from fairhold.ledger.decision import Shortage
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.ledger.vectors import POOLED, Touched
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.attempts import Notice, leave_by
 from fairhold.orchestrator.devices import Devices
 from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
-from fairhold.orchestrator.notices import Notice, leave_by
 from fairhold.orchestrator.vectors import frame_of, has_strangers, hosts_of, news_of, ownership_told, state_of
 from fairhold.rules.pools.notice_reason import rule_of, rule_of_queue
 

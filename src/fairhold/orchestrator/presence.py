@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.attempts import leave_by
 from fairhold.orchestrator.histories import count_capacity
 from fairhold.orchestrator.hosts import label_machine
-from fairhold.orchestrator.notices import leave_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.attempts import Notice, leave_by
 from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.kept_units import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
-from fairhold.orchestrator.notices import Notice, leave_by
 
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Decision
@@ -36,12 +36,13 @@ def carry_out(live: Orchestrator, group: str, decision: Decision, *, grants: boo
 
 
 def grant(live: Orchestrator, group: str, decision: Decision) -> None:
-    """Start tasks on granted units: single tasks one by one, a gang at once on all its hosts."""
+    """Start tasks on granted units: tasks of one slot one by one, one of several at once on all its hosts."""
     books = live.books[group]
     gangs: dict[int, list[tuple[str, int]]] = {}
     for given in decision.grants:
         host = books.hosts.name[given.host]
-        if books.requests.minimum[given.request]:
+        job = live.cluster.job_of[group][given.request]
+        if job is not None and job.gangs is not None:
             gangs.setdefault(given.request, []).append((host, given.units))
             continue
         for _ in range(given.units):

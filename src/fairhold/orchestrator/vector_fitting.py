@@ -31,9 +31,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
     or `never-fits`.
     """
     unit = _vector(books, event)
-    if not 0 <= event.min_count <= event.count:
-        what = f"`min_count` is {event.min_count}, and the job has {count(event.count, 'task')}"
-        raise _refused("gang-above-count", what, "write a number from 0 to the number of tasks")
+    check_together(event)
     if event.units != 1:
         what = f"`units` is {event.units}, but with a `unit` a task is one unit"
         raise _refused("out-of-range", what, "leave `units` out; for tasks that start together use `min_count`")
@@ -53,6 +51,13 @@ def _check_queue(books: Books, event: JobSubmitted, unit: Vector) -> None:
         raise not_of_queue(event)
     if is_fixed(event):
         check_deserved(books, event.consumer, unit, event.min_count)
+
+
+def check_together(event: JobSubmitted) -> None:
+    """Raise InputError `gang-above-count` where more tasks are to start together than there are."""
+    if not 0 <= event.min_count <= event.count:
+        what = f"`min_count` is {event.min_count}, and the job has {count(event.count, 'task')}"
+        raise _refused("gang-above-count", what, "write a number from 0 to the number of tasks")
 
 
 def check_place(books: Books, consumer: str, unit: Vector, min_count: int, siting: Siting) -> None:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.ledger.vectors import Touched, Vectors
     from fairhold.model.vector import Told, Vector
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.tasks import JobRecord
 
     Document = dict[str, Any]
 
@@ -230,7 +231,7 @@ def request_of(books: Books, job: JobRecord) -> Request:
     """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
     count, row, noun = job.running + job.startable, books.rows.by_path[job.consumer], job.noun
-    least = min(job.terms.min_count, count)
+    least = job.least
     is_same = noun is not None and (noun.count, noun.min_count, noun.consumer) == (count, least, row)
     if noun is not None and is_same and noun.priority == job.priority:
         return noun

@@ -55,12 +55,16 @@ class Appeared:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A pod takes the place of one that was stopped, of a task by its job and number."""
+    """A pod takes the place of another, of a task by its job and number.
+
+    owner : its family in one word, empty = nobody makes it anew
+    """
 
     job: str
     index: int
     pod: str
     uid: str
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Vector
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt
 
 Columns = dict[str, list[int]]
 """Path of a consumer, all of them → base units of every resource."""

@@ -88,6 +88,9 @@ def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
     vectors = vector_groups(core.plan)
     of_slots = [group for group in core.orchestrator.books if group != POOLED]
     if not body.unit and (of_slots or not vectors):
+        if body.min_count:
+            mend = "write `units`: the slots that a task needs at once"
+            raise refused("wrong-unit", "`min_count` goes with `unit`", mend)
         if body.resource_group in vectors:
             raise refused("missing-unit", _NO_UNIT, "add `unit`, as `--unit cpu=1`, and leave `resource_group` out")
         return submission(body, user, key, body.resource_group or only_group(of_slots))

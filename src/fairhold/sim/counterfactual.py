@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairhold.ledger.books import Books
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.instructions import Start
-    from fairhold.orchestrator.tasks import Attempt
     from fairhold.sim.driver import Watch
     from fairhold.sim.event_trace import EventTrace
     from fairhold.sim.experiment import Experiment

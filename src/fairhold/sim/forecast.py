@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from fairhold.model.plan import Plan
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.tasks import JobRecord
 
     Document = dict[str, Any]
 

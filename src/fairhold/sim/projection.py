@@ -12,11 +12,11 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.instructions import Start
-    from fairhold.orchestrator.tasks import Attempt
 
     EndOf = Callable[[Cluster, Attempt], int | None]
     """When an attempt ends by itself, which is asked once, as it starts; None = it does not."""

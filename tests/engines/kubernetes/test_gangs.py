@@ -7,87 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.engines.kubernetes import names
-from fairhold.engines.kubernetes.gangs import COSCHEDULING, JOB_SETS, JOBS, KAI, NATIVE, Gang, gangs_of, least_of
-from fairhold.engines.kubernetes.pods import Owner
+from fairhold.engines.kubernetes.gangs import COSCHEDULING, JOBS, NATIVE
 from tests.engines.kubernetes.pretended import Pretended
+from tests.engines.kubernetes.test_gang_objects import job_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ALL = {names.GANG_SIZE: "all"}
 LABELLED = {"scheduling.x-k8s.io/pod-group": "g"}
-OF_JOB = Owner("Job", "j", "j1")
-
-
-def job_spec(**said: Any) -> dict[str, Any]:
-    return {"template": {"metadata": {"annotations": ALL}}} | said
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Pretended:
     return Pretended(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("meta", "spec", "owner", "expected"),
-    [
-        ({}, {}, None, ()),
-        ({"labels": LABELLED}, {}, None, (Gang(COSCHEDULING, "g"),)),
-        ({"annotations": {"pod-group-name": "k"}}, {}, None, (Gang(KAI, "k"),)),
-        ({}, {"schedulingGroup": {"podGroupName": "w"}}, None, (Gang(NATIVE, "w"),)),
-        ({}, {"schedulingGroup": {}}, None, ()),
-        (
-            {"labels": LABELLED, "annotations": {"pod-group-name": "k"}},
-            {"schedulingGroup": {"podGroupName": "w"}},
-            None,
-            (Gang(NATIVE, "w"), Gang(COSCHEDULING, "g"), Gang(KAI, "k")),
-        ),
-        ({"annotations": ALL, "labels": LABELLED}, {}, OF_JOB, (Gang(JOBS, "j"),)),
-        ({"annotations": ALL, "labels": {"jobset.sigs.k8s.io/jobset-name": "s"}}, {}, OF_JOB, (Gang(JOB_SETS, "s"),)),
-        ({"annotations": ALL}, {}, Owner("ReplicaSet", "r", "r1"), (Gang("", ""),)),
-        ({"annotations": {names.GANG_SIZE: "4"}}, {}, OF_JOB, (Gang("", "j1", 4),)),
-        ({"annotations": {names.GANG_SIZE: "4", names.GANG: "g"}, "labels": LABELLED}, {}, None, (Gang("", "g", 4),)),
-        ({"annotations": {names.GANG_SIZE: "4"}}, {}, None, (Gang("", "u", 4),)),
-        ({"annotations": {names.GANG_SIZE: "-4"}}, {}, None, (Gang("", "u", 0),)),
-        ({"annotations": {names.GANG_SIZE: "1234567"}}, {}, None, (Gang("", "u", 0),)),
-        ({"annotations": {names.GANG: "g"}}, {}, None, ()),
-    ],
-)
-def test_what_a_pod_says_of_its_gang(
-    meta: dict[str, Any], spec: dict[str, Any], owner: Owner | None, expected: tuple[Gang, ...]
-) -> None:
-    assert gangs_of({"uid": "u"} | meta, spec, owner) == expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "spec", "least"),
-    [
-        (COSCHEDULING, {"minMember": 3}, 3),
-        (COSCHEDULING, {}, 0),
-        (COSCHEDULING, {"minMember": "3"}, 0),
-        (KAI, {"minMember": 5, "queue": "q"}, 5),
-        (NATIVE, {"schedulingPolicy": {"gang": {"minCount": 4}}}, 4),
-        (NATIVE, {"schedulingPolicy": {"basic": {}}}, 0),
-        (JOBS, {"parallelism": 3}, 0),
-        (JOBS, job_spec(parallelism=3), 3),
-        (JOBS, job_spec(parallelism=3, completions=2), 2),
-        (JOBS, job_spec(), 1),
-        (JOB_SETS, {}, 0),
-        (
-            JOB_SETS,
-            {
-                "replicatedJobs": [
-                    {"name": "driver", "template": {"spec": {"parallelism": 1}}},
-                    {"name": "workers", "replicas": 2, "template": {"spec": job_spec(parallelism=3)}},
-                    {"name": "servers", "template": {"spec": job_spec()}},
-                ]
-            },
-            7,
-        ),
-    ],
-)
-def test_how_many_pods_an_object_has_start_together(kind: str, spec: dict[str, Any], least: int) -> None:
-    assert least_of(kind, {"spec": spec}) == least
 
 
 def test_pods_of_a_pod_group_wait_for_it_and_for_each_other(cluster: Pretended) -> None:
@@ -367,3 +299,45 @@ def test_a_gang_at_the_gate_is_the_same_job_after_a_start(cluster: Pretended, *,
         cluster.delete(f"t{number}")
     cluster.settle()
     assert cluster.running() == ["p0", "p1", "p2"]
+
+
+@pytest.mark.parametrize("policy", [{"gang": {"minCount": 2}}, {"basic": {}}])
+def test_all_pods_of_a_group_of_kubernetes_itself_start_together(cluster: Pretended, policy: dict[str, Any]) -> None:
+    cluster.serve(NATIVE)
+    cluster.group(NATIVE, "w", {"spec": {"schedulingPolicy": policy}})
+    for number in range(6):
+        cluster.pod(f"t{number}", namespace="trading")
+    cluster.settle()
+    for number in range(3):
+        cluster.pod(f"p{number}", schedulingGroup={"podGroupName": "w"})
+    cluster.settle()
+    assert cluster.running() == []
+    cluster.delete("t0")
+    cluster.settle()
+    assert cluster.running() == ["p0", "p1", "p2"]
+    [job] = [each for each in cluster.jobs() if each.consumer == "/risk"]
+    cluster.settle()
+    assert job.terms.min_count == (2 if "gang" in policy else 1)
+    cluster.pod("p3", schedulingGroup={"podGroupName": "w"})
+    cluster.settle()
+    assert (job.terms.tasks, job.terms.min_count) == (4, 4)
+
+
+def test_pods_that_wait_start_by_their_worth_whoever_came_first(cluster: Pretended) -> None:
+    notes = {names.GANG_SIZE: "2"}
+    for number in range(6):
+        cluster.pod(f"t{number}", namespace="trading")
+    cluster.settle()
+    for index in (1, 0, 10, 9, 2):
+        cluster.pod(f"p-{index}", annotations=notes | {names.INDEX: str(index)}, job="j")
+        cluster.settle()
+    assert cluster.running() == ["p-0", "p-1"]
+    for number, index in enumerate((2, 9, 10)):
+        cluster.restart()
+        cluster.delete(f"t{number}")
+        cluster.settle()
+        assert f"p-{index}" in cluster.running()
+        assert len(cluster.running()) == 3 + number
+    cluster.pod("t9", namespace="trading")
+    cluster.settle()
+    assert cluster.running() == ["p-0", "p-1", "p-2", "p-9"]

@@ -144,7 +144,7 @@ def test_a_pod_takes_whole_slots() -> None:
         (QUEUES, pod(cpu="0"), "/bank/risk", 1, "missing-unit"),
         (QUEUES, pod(disk="1Gi"), "/bank/risk", 1, "missing-unit"),
         (SLOTS, pod(cpu="1"), "/b", 1, "group-without-nodes"),
-        (SLOTS, pod(cpu="1"), "/a", 2, "gang-of-slots"),
+        (SLOTS, pod(cpu="5"), "/a", 2, "gang-of-slots"),
     ],
 )
 def test_what_cannot_be_asked_for(text: str, one: Pod, consumer: str, count: int, code: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.gangs import in_words
+from fairhold.engines.kubernetes.vacancies import owner_of
 from fairhold.engines.kubernetes.whose import consumer_of, terms_of
 from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
@@ -189,7 +190,7 @@ class Asking:
         made_by = pod.owner.name if pod.owner else pod.name
         labels = {"namespace": pod.namespace, "pod": ",".join(each.name for each in pods)}
         labels["uid"] = ",".join(each.uid for each in pods)
-        labels["owner"] = ",".join("/".join(each.family or ()) for each in pods)
+        labels["owner"] = ",".join(owner_of(each) for each in pods)
         if key:
             labels["gang"] = "/".join(key)
         spec = Spec(

@@ -9,7 +9,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.ports.governor import GangKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from fairhold.engines.kubernetes.pods import Owner, Pod
 
@@ -45,18 +45,19 @@ class Gang(NamedTuple):
 def gangs_of(meta: Mapping[str, Any], spec: Mapping[str, Any], owner: Owner | None) -> tuple[Gang, ...]:
     """All that a pod says of a gang; the first of a kind that the cluster has is the one."""
     notes, labels = meta.get("annotations") or {}, meta.get("labels") or {}
+    native = (spec.get("schedulingGroup") or {}).get("podGroupName")
+    found = [Gang(NATIVE, native)] if native else []
     said = notes.get(names.GANG_SIZE)
     if said == ALL:
         if name := labels.get(_JOB_SET_LABEL):
-            return (Gang(JOB_SETS, name),)
-        return (Gang(JOBS, owner.name) if owner is not None and owner.kind == "Job" else Gang("", "", 0),)
+            return (*found, Gang(JOB_SETS, name))
+        return (*found, Gang(JOBS, owner.name) if owner is not None and owner.kind == "Job" else Gang("", ""))
     if said is not None:
         is_number = said.isascii() and said.isdigit() and len(said) < MOST_DIGITS
         name = notes.get(names.GANG) or (owner.uid if owner else meta["uid"])
-        return (Gang("", name, int(said) if is_number else 0),)
-    group = (spec.get("schedulingGroup") or {}).get("podGroupName")
-    found = ((NATIVE, group), (COSCHEDULING, labels.get(_POD_GROUP_LABEL)), (KAI, notes.get(_KAI_ANNOTATION)))
-    return tuple(Gang(kind, name) for kind, name in found if name)
+        return (*found, Gang("", name, int(said) if is_number else 0))
+    others = ((COSCHEDULING, labels.get(_POD_GROUP_LABEL)), (KAI, notes.get(_KAI_ANNOTATION)))
+    return (*found, *(Gang(kind, name) for kind, name in others if name))
 
 
 def least_of(kind: str, document: Mapping[str, Any]) -> int:
@@ -127,7 +128,7 @@ class Gangs:
         for kind, name, size in pod.gangs:
             if kind in self.served or kind in {JOBS, JOB_SETS}:
                 key = pod.namespace, kind, name
-                return None if self._least.get(key) in {0, 1} else key
+                return None if self._least.get(key) in {0, 1} and kind != NATIVE else key
             if kind:
                 continue
             if not size and not pod.is_gated:
@@ -139,14 +140,19 @@ class Gangs:
             return (pod.namespace, "", name) if size > 1 else None
         return None
 
-    def least(self, key: Key, pods: Iterable[Pod]) -> int:
+    def least(self, key: Key, pods: Sequence[Pod]) -> int:
         """How many pods of a gang start together, and stay together; 0 = nothing says it.
 
-        pods : some of the gang
+        Of a group of Kubernetes itself all do as long as one of them waits: kube-scheduler binds no pod of a group
+        while another one is at a gate.
+        pods : all there are of the gang
         """
-        if key[1]:
-            return self._least.get(key, 0)
-        return max((gang.size for pod in pods for gang in pod.gangs), default=0)
+        if not key[1]:
+            return max((gang.size for pod in pods for gang in pod.gangs), default=0)
+        least = self._least.get(key, 0)
+        if key[1] == NATIVE and key in self._least:
+            return max(1, least, len(pods) if any(pod.is_gated for pod in pods) else 0)
+        return least
 
     # Their jobs
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs, in_words
+from fairhold.engines.kubernetes.vacancies import replaced
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
-from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged, Replaced
+from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -311,7 +312,7 @@ class Governor:
             return
         self.asking.drop(pod.uid)
         self.works.seat(work, vacancy.seat)
-        yield Replaced(*vacancy.seat, pod.name, pod.uid)
+        yield replaced(vacancy.seat, pod)
         self.gangs.touch(work.job)
         if vacancy.is_held and not self.gangs.is_one(work.job):
             yield JobReleased(work.job)

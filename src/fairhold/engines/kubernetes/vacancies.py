@@ -6,9 +6,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairhold.ports.governor import Replaced
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairhold.engines.kubernetes.pods import Pod
     from fairhold.ports.governor import Family, Seat
 
 
@@ -87,3 +90,13 @@ class Vacancies:
                 self._of[family] = left
             else:
                 del self._of[family]
+
+
+def replaced(seat: Seat, pod: Pod) -> Replaced:
+    """A pod has this place from now on."""
+    return Replaced(*seat, pod.name, pod.uid, owner_of(pod))
+
+
+def owner_of(pod: Pod) -> str:
+    """The family of a pod in one word."""
+    return "/".join(pod.family or ())

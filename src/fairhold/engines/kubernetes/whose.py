@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes import names
 from fairhold.errors import Fault, InputError
 from fairhold.model.kubernetes import slots_for, told_of_pod
+from fairhold.model.siting import PACK
 from fairhold.orchestrator.events import JobSubmitted
 
 if TYPE_CHECKING:
@@ -68,11 +69,13 @@ def terms_of(plan: Plan, pod: Pod, consumer: str, siting: Siting, *, count: int 
         what = f"no policy shares nodes of this cluster with `{consumer}`"
         raise InputError([Fault("group-without-nodes", what, "write `nodes: {}` in its resource group in the plan")])
     if first.slot:
-        if least:
-            what = f"`{groups[0]}` is shared in slots, in which pods cannot start together"
-            raise InputError([Fault("gang-of-slots", what, "share resources of nodes, or leave the gang out")])
         units = slots_for(first.slot, pod.amounts)
-        return JobSubmitted("", consumer, groups[0], 1, pod.priority, units=units, siting=siting)
+        if least and units > 1:
+            what = f"its pods take {units} slots of `{groups[0]}` each, and only pods of one slot can start together"
+            raise InputError([Fault("gang-of-slots", what, "make a `slot` in the plan as large as the pod")])
+        siting = siting._replace(place=PACK) if units > 1 else siting  # a pod is on one node
+        asked = consumer, groups[0], count, pod.priority
+        return JobSubmitted("", *asked, units=units, siting=siting, min_count=least)
     told = told_of_pod(plan.kubernetes, plan.resources, pod.amounts)
     if not told:
         what = "the pod asks for nothing of what the plan shares"

@@ -6,7 +6,7 @@ import heapq
 import json
 from typing import TYPE_CHECKING
 
-from fairhold.engines.kubernetes.vacancies import Vacancies
+from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
 from fairhold.engines.kubernetes.work import UNSTARTED
 from fairhold.engines.kubernetes.writes import recreate
 from fairhold.orchestrator.ending import OUTCOMES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
-    from fairhold.ports.governor import Family, Seat
+    from fairhold.ports.governor import Family, Replaced, Seat
 
 PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
@@ -37,7 +37,7 @@ class Works:
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     least     : job of a gang → pods without which it does not go on
     avoided   : nodes on which kube-scheduler could not bind pods of a family
-    news      : what the service is to be told
+    news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
     """
@@ -49,7 +49,7 @@ class Works:
         self.vacancies = Vacancies()
         self.avoided: dict[Family, frozenset[str]] = {}
         self.least: dict[str, int] = {}
-        self.news: list[Event] = []
+        self.news: list[Event | Replaced] = []
         self.touched: dict[str, None] = {}
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
@@ -58,7 +58,7 @@ class Works:
         self.anew: list[bytes] = []
         self.asking: list[Work] = []
 
-    def take_news(self) -> list[Event]:
+    def take_news(self) -> list[Event | Replaced]:
         """What the service is to be told; it counts as told."""
         news, self.news = self.news, []
         return news
@@ -245,12 +245,34 @@ class Works:
         self.touched[work.pod.uid] = None
 
     def _start(self, order: Start) -> None:
-        work = self.of.get(self.pod_of((order.job, order.index)))
+        work = self._most_valuable((order.job, order.index))
         if work is None or work.is_told or work.pod.is_deleting:
             end = Exit("cancel", detail="its pod was deleted before it was let go")
             self.news += [TaskCancelled(order.job, order.index), TaskEnded(order.attempt, Outcome.STOPPED, end)]
         else:
             self.grant(work, order.attempt, order.host)
+
+    def _most_valuable(self, seat: Seat) -> Work | None:
+        """The pod that starts as a task: the most valuable of its job that waits; they change their places.
+
+        Who starts last is stopped first. So of a gang the least valuable pods go first.
+        """
+        job, _ = seat
+        mine, found = self.of.get(self.pod_of(seat)), None
+        waiting = [
+            work for work in self.members(job) if work.pod.is_gated and not (work.attempt or work.pod.is_deleting)
+        ]
+        if waiting:
+            found = min(waiting, key=lambda each: each.pod.worth)
+        if found is None or found is mine:
+            return mine
+        left = found.seat
+        del self.of_job[job][found.index]
+        for work, place in ((found, seat), (mine, left)):
+            if work is not None:
+                self.seat(work, place)
+                self.news.append(replaced(place, work.pod))
+        return found
 
     def _stop(self, work: Work, reason: str) -> None:
         """Stop a pod; one that was not let go yet ends at once."""

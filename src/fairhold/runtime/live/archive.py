@@ -13,8 +13,9 @@ from fairhold.runtime.live.reclaims import detail_text
 
 if TYPE_CHECKING:
     from fairhold.model.spec import Spec
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.reclaims import Reclaim
 
 

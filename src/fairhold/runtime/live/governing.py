@@ -210,6 +210,9 @@ class Governing:
     def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int, *, is_last: bool) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
         uid, seat = asked.work[0], (job.name, index)
+        if asked.attempt in job.attempts:  # it has changed its place since that was written down
+            index = core.cluster.attempts[asked.attempt].index
+            seat = job.name, index
         attempts = [number for number in job.attempts if core.cluster.attempts[number].index == index]
         if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its task
             self.governor.unwanted(uid)
@@ -236,7 +239,7 @@ class Governing:
         if report.job not in core.cluster.jobs or spec is None:
             return
         labels = dict(spec.labels)
-        for key, word in (("pod", report.pod), ("uid", report.uid)):
+        for key, word in (("pod", report.pod), ("uid", report.uid), ("owner", report.owner)):
             words = labels[key].split(",")
             words[report.index] = word
             labels[key] = ",".join(words)

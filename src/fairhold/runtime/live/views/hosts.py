@@ -13,8 +13,8 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.hosts import MachineRecord
-    from fairhold.orchestrator.tasks import Attempt
     from fairhold.runtime.live.closings import Closing
     from fairhold.runtime.live.core import Core
 

@@ -14,7 +14,8 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.attempts import Attempt
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.rows import Rows
     from fairhold.model.plan import Host, Plan
     from fairhold.model.vector import Vector
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.attempts import Attempt
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.history import History
     from fairhold.model.state import State
-    from fairhold.orchestrator.tasks import Attempt
+    from fairhold.orchestrator.attempts import Attempt
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]

@@ -15,7 +15,8 @@ from fairhold.runtime.live.views.jobs import MOST_ROWS, state_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.orchestrator.attempts import Attempt
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.ports import FinishedTask
     from fairhold.runtime.live.core import Core
 

@@ -165,36 +165,36 @@ def _site(look: Prospect, job: JobRecord, request: int) -> Reason | None:
 
 def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
     """Why the leaf of a job gets no unit, or not enough of them for it, from the next cycle."""
-    leaf, units = look.leaf_of(job), job.units
+    leaf, (units, what) = look.leaf_of(job), _at_once(job)
     slots, idle = look.result.snapshot.slots, look.result.draft.idle
     if units > 1 and units > slots:
-        text = f"each of its tasks needs {units} slots at once, and {look.group} has {slots} now"
+        text = f"{what}, and {look.group} has {slots} now"
         return Reason("gang", text, {"needs": units, "slots": slots})
     found = _held_for(look, job) or _limit(look, job) or _reclaiming(look, leaf) or _control(look, leaf)
     if found is not None:
         return found
     room = max(0, look.result.draft.quota[leaf] - look.result.draft.held[leaf])
     if units > 1 and (0 < idle < units or 0 < room < units):
-        text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf can have {room} more"
+        text = f"{what}; {_slots(idle)} idle, and its leaf can have {room} more"
         return Reason("gang", text, {"needs": units, "idle": idle, "room": room})
     return _quota(look, job)
 
 
 def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
     """Units are held for a task of the job (R-HOLD-1), or its tasks are larger than their leaf's quota (R-GANG-1)."""
-    draft, snapshot, units = look.result.draft, look.result.snapshot, job.units
-    gangs = {row for _, row in job.gangs or ()}
+    draft, snapshot, (units, what) = look.result.draft, look.result.snapshot, _at_once(job)
+    gangs = {row for row in _requests(job) if snapshot.books.requests.minimum[row]}
     for hold in draft.holds:
         if hold.gang in gangs:
             by = "" if hold.until is None else f", and it can start by {format_instant(hold.until)}"
-            text = f"it has waited long: {hold.units} of the {units} slots that a task of it needs are held for it{by}"
+            text = f"it has waited long: {hold.units} of the {units} slots that it needs at once are held for it{by}"
             return Reason("gang", text, {"needs": units, "held": hold.units, "by": hold.until})
     leaf = look.leaf_of(job)
     counts = snapshot.most[leaf] if snapshot.rows.is_fixed else snapshot.usable[leaf]
     quota, held = draft.quota[leaf], draft.held[leaf]
     if gangs and quota - held < units and counts < snapshot.counted[leaf]:
         beside = f" in addition to the {held} that it holds" if held else ""
-        text = f"each of its tasks needs {units} slots at once, more than {job.consumer} could have now{beside}: "
+        text = f"{what}, more than {job.consumer} could have now{beside}: "
         facts = {"needs": units, "quota": quota, "room": max(0, quota - held)}
         return Reason("gang", f"{text}it is not counted as demand", facts)
     return None
@@ -258,6 +258,14 @@ def _count(look: Prospect, row: int) -> str:
     """What a consumer holds, and what it will hold where the next cycle grants it more."""
     now, soon = look.result.snapshot.held[row], look.result.draft.held[row]
     return str(now) if now == soon else f"{now} ({soon} with the next cycle)"
+
+
+def _at_once(job: JobRecord) -> tuple[int, str]:
+    """Slots that something of a job needs at once, and for what."""
+    missing = job.least - job.running
+    if missing > 1:
+        return missing, f"{missing} of its tasks start together"
+    return job.units, f"each of its tasks needs {job.units} slots at once"
 
 
 def _first_request(job: JobRecord) -> int | None:
