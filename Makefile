@@ -52,9 +52,11 @@ kubernetes: kubernetes-cluster
 		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -m cluster $$file || [ $$? -eq 5 ] || exit 1; \
 	done
 
-## Their short form: lending, reclaim and ends.
+## Their short form: lending, reclaim and ends; also in containers, where root, containerd, runc and busybox-static are there.
 kubernetes-short: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -m cluster tests/kubernetes/test_governor.py
+	for file in governor real_nodes; do \
+		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -rs -m "cluster and not slow" tests/kubernetes/test_$$file.py || exit 1; \
+	done
 
 ## The same with many kills of the service, the API server and its store.
 kubernetes-storm: kubernetes-cluster

@@ -163,6 +163,7 @@ def test_a_process_in_a_container_reads_its_notice_from_a_file_and_goes(estate: 
     assert json.loads(pod["metadata"]["annotations"][names.NOTICE])["taker"] == "/trading"
 
 
+@pytest.mark.slow
 def test_what_runs_on_a_node_whose_kubelet_is_gone_stays_booked_and_its_end_is_known_when_it_is_back(
     estate: RealEstate,
 ) -> None:
@@ -188,6 +189,7 @@ def test_what_runs_on_a_node_whose_kubelet_is_gone_stays_booked_and_its_end_is_k
     estate.until_states(estate.trading, patience=60, running=2 * SLOTS)
 
 
+@pytest.mark.slow
 def test_a_pod_that_is_deleted_by_force_is_there_until_its_end_is_known(estate: RealEstate) -> None:
     mark = estate.script("a", f"trap '' TERM; {SLEEPS}")
     pid = estate.running(mark)
@@ -208,6 +210,7 @@ def test_a_pod_that_is_deleted_by_force_is_there_until_its_end_is_known(estate: 
     estate.until(lambda: not estate.pods(estate.risk))
 
 
+@pytest.mark.slow
 def test_a_node_whose_object_is_deleted_frees_nothing_while_its_processes_run(estate: RealEstate) -> None:
     mark = estate.script("a", OBEYS)
     pid = estate.running(mark)

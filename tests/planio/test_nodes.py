@@ -7,7 +7,7 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.model.kubernetes import Node, slots_for, slots_of, told_of_pod
 from fairhold.planio.plan import parse_plan
-from fairhold.units import parse_quantity
+from fairhold.units import SECOND, parse_quantity
 
 GIB = Fraction(2**30)
 QUEUES = """
@@ -169,3 +169,22 @@ def test_a_smaller_cluster_makes_no_plan_wrong() -> None:
     )
     for count in range(6):
         parse_plan(text, "plan", nodes=[node(f"m{each}", "4", "8Gi") for each in range(count)])
+
+
+@pytest.mark.parametrize(
+    ("said", "start_within", "lost_after"),
+    [("", 600, 0), ("start_within: 90s", 90, 0), ("start_within: 0\n  deleted_nodes_lost_after: 1h", 0, 3600)],
+)
+def test_how_long_pods_and_nodes_are_waited_for(said: str, start_within: int, lost_after: int) -> None:
+    settings = parse_plan(QUEUES.replace("kubernetes:", f"kubernetes:\n  {said}"), "plan")[0].kubernetes
+    assert settings.start_within == start_within * SECOND
+    assert settings.deleted_nodes_lost_after == lost_after * SECOND
+    assert len(settings.pods) == 3
+
+
+@pytest.mark.parametrize("key", ["start_within", "deleted_nodes_lost_after"])
+def test_a_time_without_a_unit_is_a_fault_at_its_place(key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_plan(QUEUES.replace("kubernetes:", f"kubernetes:\n  {key}: 5"), "plan")
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.place) == ("duration", ("kubernetes", key))
