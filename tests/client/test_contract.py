@@ -59,6 +59,16 @@ METHODS = {
     "GET /v1/status": "status",
     "GET /v1/state": "state",
     "POST /v1/stop": "stop",
+    "GET /v1/me": "me",
+    "GET /v1/tokens": "tokens",
+    "POST /v1/tokens": "create_token",
+    "POST /v1/tokens/{token}/revoke": "revoke_token",
+    "GET /v1/access": "access",
+    "GET /v1/access/versions": "access_versions",
+    "GET /v1/access/versions/{version}": "access",
+    "PUT /v1/access": "apply_access",
+    "GET /v1/audit": "audit",
+    "GET /v1/audit/check": "check_audit",
 }
 NAMES = {
     "Idempotency-Key": "key",
@@ -77,6 +87,7 @@ FOLLOWED = {
     ("GET /v1/jobs", "cursor"),
     *(("GET /v1/jobs/{job}/tasks", name) for name in ("limit", "cursor")),
     *(("GET /v1/jobs/{job}/tasks/{task}/output", name) for name in ("limit", "timeout")),
+    *(("GET /v1/access/versions", name) for name in ("limit", "before")),
     *(("GET /v1/plan/versions", name) for name in ("limit", "before")),
     ("GET /v1/events", "last-event-id"),
 }

@@ -10,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from fairhold.access.chain import first_break
+from fairhold.access.tokens import parse_token
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import decimal_text
 from fairhold.orchestrator.events import Woken
 from fairhold.orchestrator.queue_fitting import is_preemptible
+from fairhold.ports.people import RecordFilter
+from fairhold.runtime.live.auditing import Deed
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.people import Wished
 from fairhold.runtime.live.using import usage_document
 from fairhold.store import check_store, open_store
 from fairhold.store.directory import FILE
@@ -26,7 +31,9 @@ from fairhold.units import SECOND
 from tests.live.play import START
 
 STORES = Path(__file__).parent.parent / "store"
-FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5 = (STORES / f"service_{number}.sql" for number in range(1, 6))
+FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6 = (
+    STORES / f"service_{number}.sql" for number in range(1, 7)
+)
 
 
 LARGE = (
@@ -210,4 +217,29 @@ def test_a_service_of_format_5_tells_usage_in_amounts_as_far_as_units_are_known(
             *(("2", "", "1"), ("3", "cpu", "2.5"), ("3", "gpu", "1"), ("4", "slots", "3")),
             *(("5", "gpu", "1"), ("5", "memory", "8")),
         }
+    assert check_store(tmp_path, LiveContents) == ()
+
+
+def test_a_service_of_format_6_locks_nobody_out_and_can_make_tokens(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_6.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        assert {job.name: job.terms.user for job in core.cluster.jobs.values()} == {"2": "ben", "3": "dan"}
+        assert (core.people.version, core.people.tokens(), store.records(0, RecordFilter())) == (0, [], [])
+        core.people.apply(core, "fairhold_access: 1\nusers: [ben]", ("ann", ""), 0)
+        _, text = core.people.create(core, Wished("ben", "", 0, "ann"))
+        core.audit.note(Deed("ann", "uid 0", "here", "create_token"), core.now())
+        core.commit()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        token = parse_token(text)
+        assert token is not None
+        assert token.cluster == core.people.mark
+        assert token.is_of(core.people.tokens()[0].digest)
+        assert core.people.knows("ben")
+        assert first_break(store.records(0, RecordFilter()))[1] is None
     assert check_store(tmp_path, LiveContents) == ()

@@ -83,20 +83,22 @@ def test_a_page_of_somebody_else_is_refused(bank: Bank, origin: str, status: int
         assert answer.json()["code"] == "foreign-origin"
 
 
-def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_root(tmp_path: Path) -> None:
-    guard = Guard("secret", ServiceSettings(tmp_path))
+def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_root(bank: Bank) -> None:
+    guard = Guard("secret", bank.settings, bank.core.people)
     headers = {b"host": b"fairhold"}
-    assert guard.check(headers, Peer(os.getuid())) == Caller(user_name(os.getuid()))
-    assert guard.check(headers, Peer(0)) == Caller("root")
+    for uid, user in ((os.getuid(), user_name(os.getuid())), (0, "root")):
+        found = guard.check(headers, Peer(uid))
+        assert isinstance(found, Caller)
+        assert (found.user, found.is_built_in) == (user, True)
     for host, peer in ((b"localhost", Peer(None)), (b"fairhold", Peer(65_534))):
-        found = guard.check({b"host": host}, peer)
-        assert isinstance(found, Refused)
-        assert found.fault.code == "no-token"
+        refused = guard.check({b"host": host}, peer)
+        assert isinstance(refused, Refused)
+        assert refused.fault.code == "no-token"
     assert isinstance(guard.check(headers | {b"authorization": b"Bearer secret"}, Peer(65_534)), Caller)
     for host, peer in ((b"evil.example", Peer(os.getuid())), (b"fairhold", Peer(None)), (b"fairhold:1", Peer(0))):
-        found = guard.check({b"host": host}, peer)
-        assert isinstance(found, Refused)
-        assert found.fault.code == "foreign-host"
+        refused = guard.check({b"host": host}, peer)
+        assert isinstance(refused, Refused)
+        assert refused.fault.code == "foreign-host"
 
 
 def test_the_token_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:

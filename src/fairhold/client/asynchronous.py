@@ -12,6 +12,7 @@ from fairhold.client import typed
 from fairhold.client.errors import ServiceError, closed, strange
 from fairhold.client.exchange import Pause, Request, Response
 from fairhold.client.following import follow_async
+from fairhold.client.people_asynchronous import AsyncPeopleCalls
 from fairhold.client.wire import answered, broken, call, settings, wire
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient:
+class AsyncClient(AsyncPeopleCalls):
     """A service; to be closed, as by `async with`.
 
-    Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
+    Requests that are safe to repeat are repeated where the connection breaks, also a submission under its key.
     Errors: `Refused` where the service says what is wrong with a request, `ServiceError` where its side failed.
     """
 

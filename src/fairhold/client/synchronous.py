@@ -12,6 +12,7 @@ from fairhold.client import typed
 from fairhold.client.errors import closed, strange
 from fairhold.client.exchange import Pause, Request, Response, carry_through
 from fairhold.client.following import follow
+from fairhold.client.people_synchronous import PeopleCalls
 from fairhold.client.wire import answered, broken, call, settings, wire
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class Client:
+class Client(PeopleCalls):
     """A service; to be closed, as by `with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.

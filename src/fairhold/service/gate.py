@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 
 from fairhold.errors import Fault
 from fairhold.runtime.live.submitting import raised
 from fairhold.service.auth import Peer, Refused
+from fairhold.service.doorkeeper import origin_of
 from fairhold.service.problems import head_too_large, problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from fairhold.service.auth import Guard
+    from fairhold.service.auth import Caller, Guard
+    from fairhold.service.doorkeeper import Doorkeeper
     from fairhold.service.metrics import Requests
     from fairhold.service.settings import RequestLimits
 
@@ -33,8 +38,11 @@ class Gate:
     as this one did (`clients`), and how to leave it at once (`leave`).
     """
 
-    def __init__(self, app: ASGIApp, *, guard: Guard, limits: RequestLimits, requests: Requests) -> None:
+    def __init__(
+        self, app: ASGIApp, *, guard: Guard, limits: RequestLimits, requests: Requests, keeper: Doorkeeper
+    ) -> None:
         self._app = app
+        self._keeper = keeper
         self._guard = guard
         self._limits = limits
         self._requests = requests
@@ -69,6 +77,7 @@ class Gate:
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", "")
             self._requests.count(scope["method"], route.removeprefix("/v1"), status, seconds)
+            self._keeper.answered(scope, status)
             told = {"status": status, "seconds": round(seconds, 6)}
             _LOG.debug("%s %s", scope["method"], scope["path"], extra=told)
 
@@ -79,10 +88,25 @@ class Gate:
         if head + len(scope["query_string"]) > self._limits.head:
             return problem(431, [head_too_large(self._limits.head)], {"Connection": "close"})
         headers = dict(scope["headers"])
+        return self._stranger(scope, headers) or self._too_much(state, headers)
+
+    def _stranger(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Response | None:
+        """The answer to somebody who may not ask, or not now. Notes who asks."""
+        state = scope["state"]
+        if fault := _careless(scope):
+            state["refused"] = fault.code
+            return problem(400, [fault])
         caller = self._guard.check(headers, state.get("peer", Peer(None)))
         if isinstance(caller, Refused):
+            state["refused"], state["claimed"] = caller.fault.code, caller.user
             return problem(caller.status, [caller.fault], caller.headers)
-        state["caller"] = caller
+        state["caller"], state["origin"] = caller, origin_of(scope)
+        if not self._keeper.lets_in(caller):
+            return problem(429, [_too_often(caller)])
+        return None
+
+    def _too_much(self, state: dict[str, Any], headers: Mapping[bytes, bytes]) -> Response | None:
+        """The answer where there are too many clients, or too much is sent."""
         limit, most = self._limits.most_clients
         if state.get("clients", 0) > most:
             what = f"the limit `{limit}` is {getattr(self._limits, limit)}"
@@ -135,3 +159,26 @@ class Gate:
     def _too_large(self) -> Fault:
         what = f"the limit `body` is {self._limits.body} bytes"
         return Fault("too-large", what, f"send less in one request, or {raised('body')}")
+
+
+def _careless(scope: Scope) -> Fault | None:
+    """What is wrong with how a request shows its token, whatever the token is; None = nothing."""
+    if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
+        what = "the request has two headers `Authorization`, and it is not clear which one counts"
+        return Fault("two-tokens", what, "send one")
+    query = scope["query_string"]
+    if b"token" in query.lower() and any(
+        name.lower() in _TOKENS for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    ):
+        what = "a token in an address is written to logs and histories on its way"
+        return Fault("token-in-query", what, "send `Authorization: Bearer TOKEN`, and revoke this token")
+    return None
+
+
+_TOKENS = frozenset({"token", "access_token", "bearer_token"})
+"""Names under which others send tokens in queries."""
+
+
+def _too_often(caller: Caller) -> Fault:
+    what = f"the limit `requests` of `{caller.user}` is {caller.rights.limits.requests} a second"
+    return Fault("too-many", what, "ask less often, or have an administrator raise it in the access document")

@@ -67,6 +67,7 @@ class ServiceSettings:
     host, port  : address; port 0 = any that is free
     certificate, key : files in PEM for TLS; without them only a loopback address is listened on
     names       : further names under which clients call this service in `Host`
+    socket      : path of a further Unix socket, which all users of this machine may open; None = there is none
     pointers    : links to `service.json` to be made, where clients look for a service
     limits      : of one request
     beat        : seconds between two signs of life on a stream of events
@@ -80,6 +81,7 @@ class ServiceSettings:
     key: Path | None = None
     names: tuple[str, ...] = ()
     pointers: tuple[Path, ...] = ()
+    socket: Path | None = None
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0
     patience: float = 5.0

@@ -44,6 +44,10 @@ def serve(
     names: Annotated[
         list[str] | None, typer.Option("--name", metavar="NAME", help="Further host name that clients use. Repeatable.")
     ] = None,
+    socket: Annotated[
+        Path | None,
+        typer.Option("--socket", metavar="PATH", help="Further Unix socket, which all users of this machine may open."),
+    ] = None,
     agents: Annotated[
         str, typer.Option("--agents", metavar="HOST:PORT", help="Address to listen at for agents of other machines.")
     ] = "",
@@ -141,6 +145,7 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
+    wanted = wanted._replace(socket=socket)
     if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object):
         raise UsageError(
             "--kubeconfig, --context, --lease-namespace and --plan-object are of a cluster that is governed: "

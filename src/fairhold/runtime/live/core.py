@@ -25,9 +25,11 @@ from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
+from fairhold.runtime.live.auditing import Audit
 from fairhold.runtime.live.closings import Closing
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
+from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
@@ -63,6 +65,7 @@ class Core:
     usage        : the accounts
     waiting      : counts for the limits
     reclaims     : which cycle took back what runs
+    people       : who there is, and what each may do; audit: the record of what was done
     began        : instants after and up to which this start counted all machines as silent, until they connect
     """
 
@@ -87,6 +90,7 @@ class Core:
         self.cycle_notes = CycleNotes()
         self.usage = LiveUsage(store, self.journal)
         self.reclaims = Reclaims()
+        self.people, self.audit = People(store, self.journal), Audit(store, self.journal)
         self.waiting = Waiting()
         self.outbox = Outbox()
         self.over: list[str] = []
@@ -110,6 +114,7 @@ class Core:
         The first plan is durable on return. StoreFull, StoreError
         """
         latest = self.store.plan()
+        self.people.open()
         if latest is None:
             if self.store.last:
                 raise self.store.damaged("there is a log but no plan")
@@ -307,6 +312,7 @@ class Core:
         """What the orchestrator is asked for; raises InputError where it cannot be accepted now."""
         check_limits(self, asked.terms)
         after = still_waited_for(self, asked.terms.after)
+        self.waiting.check_user(self, asked.terms, asked.most_waiting)
         return replace(asked.terms, job=str(self.next_job), user=asked.user, after=after)
 
     def change(self, asked: JobChanged, labels: Mapping[str, str] | None) -> None:

@@ -6,7 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
+from fairhold.access.permissions import Permission as May
+from fairhold.runtime.live.core import Core
 from fairhold.service import output
+from fairhold.service.allowing import allows, require_for_job
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import MOST
 from fairhold.service.problems import refused
@@ -33,7 +36,7 @@ class Bytes(Response):
     media_type = "application/octet-stream"
 
 
-@router.get("/{job}/tasks/{task}/output", response_class=Bytes, responses=_BYTES)
+@router.get("/{job}/tasks/{task}/output", response_class=Bytes, responses=_BYTES, openapi_extra=allows(May.VIEW))
 async def task_output(
     service: ServiceOf,
     job: str,
@@ -45,10 +48,15 @@ async def task_output(
     wait: Annotated[float, Query(ge=0, le=60, description="Seconds to wait for more.")] = 0,
 ) -> Response:
     """A piece of the output of one attempt; with `wait`, when there is any, it has ended, or the time is over."""
+
+    def look(core: Core) -> output.Tried:
+        require_for_job(core, service.rights, job, May.READ_OUTPUT, May.VIEW)
+        return output.attempt_of(core, job, task, attempt)
+
     began = time.monotonic()
     piece = None
     while True:
-        tried = await service.read(lambda core: output.attempt_of(core, job, task, attempt))
+        tried = await service.read(look)
         if tried.number:
             name = (job, task, tried.number)
             where = (service.jobs_directory, name, offset, limit)

@@ -6,15 +6,18 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.access.permissions import Permission as May
 from fairhold.runtime.live.using import usage_document
+from fairhold.service.allowing import allows
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import Instant
 from fairhold.service.models import answers
+from fairhold.service.problems import refused
 
 router = APIRouter(prefix="/usage", tags=["usage"])
 
 
-@router.get("", response_model=answers.Usage)
+@router.get("", response_model=answers.Usage, openapi_extra=allows(May.VIEW))
 async def show_usage(
     service: ServiceOf,
     *,
@@ -26,8 +29,11 @@ async def show_usage(
     ] = "",
 ) -> Response:
     """Resource-seconds in a span of time, as whole or decimal numbers in a text: they are exact."""
+    if not service.rights.sees_all and "consumer" not in by.split(","):
+        what = f"`{service.caller.user}` does not see all, and without consumers this would tell of people of others"
+        raise refused("not-allowed", what, "sum by `consumer`, and by others beside it: `consumer,user`")
     words, resources = by.split(","), resource.split(",") if resource else []
     tail = await service.read(lambda core: core.usage.tail(core.now()))
     end = tail.end if until is None else until
     found = await asyncio.to_thread(usage_document, service.store, tail, since or 0, end, words, resources)
-    return JSONResponse(found)
+    return JSONResponse(service.shown(found))

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from fairhold.errors import FairholdError
+from fairhold.ports.people import PeopleBatch, PeopleStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -216,8 +217,8 @@ class Retention(NamedTuple):
     """What need not be kept any longer: whatever is older than these instants. 0 = keep everything.
 
     entries_through : entries up to this number may go (their usage is on record), where two snapshots cover them
-    keys, jobs, cycles, documents, usage : submit keys, finished jobs with attempts and specs, cycles, their documents,
-        usage that ended before
+    keys, jobs, cycles, documents, usage, records : submit keys, finished jobs with attempts and specs, cycles, their
+        documents, usage that ended before, records of what was done
     """
 
     entries_through: int = 0
@@ -226,9 +227,10 @@ class Retention(NamedTuple):
     cycles: int = 0
     documents: int = 0
     usage: int = 0
+    records: int = 0
 
 
-class Batch(Protocol):
+class Batch(PeopleBatch, Protocol):
     """What is to be written in one transaction. Nothing is visible to readers before it is durable."""
 
     def append(self, at: int, body: str) -> int:
@@ -280,7 +282,7 @@ class Batch(Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(PeopleStore, Protocol):
     """What survives. One writes, in one thread at a time; all the rest may be called by any thread meanwhile.
 
     Errors: `StoreFull`, `StoreError`. Programming errors (a number twice) are ValueErrors; nothing is applied then.
