@@ -17,6 +17,7 @@ from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, t
 from bench.golden import golden
 from bench.live import live
 from bench.machine import describe
+from bench.people import people
 from bench.pools import pools
 from bench.queues import queues
 from bench.simulations import simulations
@@ -138,6 +139,7 @@ def line(name: str, row: Mapping[str, Any]) -> str:
 PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "processes": processes,
     "cycles": cycles,
+    "people": people,
     "pools": pools,
     "queues": queues,
     "vectors": vectors,

@@ -205,4 +205,4 @@ def test_only_so_many_follow_at_once(tmp_path: Path) -> None:
 
 
 def sight(bank: Bank) -> streams.Sight:
-    return streams.Sight(bank.core, unlimited("ann"))
+    return streams.Sight(bank.core, lambda: unlimited("ann"))

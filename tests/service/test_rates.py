@@ -82,3 +82,13 @@ def test_the_limit_is_that_of_whose_the_job_is(bank: Bank) -> None:
     staff = Staff(bank, text)
     assert staff.submit("zoe", 429, user="ben", count=2)["code"] == "too-many"
     staff.submit("zoe", count=2)
+
+
+def test_a_job_is_not_moved_beyond_the_limit_of_a_leaf(bank: Bank) -> None:
+    text = access_text() + "  - {role: submitter, at: /Trading, users: [ben]}\nlimits: {waiting_in_leaf: 5}\n"
+    staff = Staff(bank, text)
+    staff.submit("ben", count=5, hold=True)
+    job = staff.submit("ben", count=5, hold=True, consumer="/Trading/FX")["job"]
+    refused = staff.ask("ben", "PATCH", f"/jobs/{job}", 429, json={"consumer": "/Research"})
+    assert "`waiting_in_leaf` of `ben` is 5" in refused["detail"]
+    assert staff.ask("ben", "PATCH", f"/jobs/{job}", json={"consumer": "/Trading/Risk"})["consumer"] == "/Trading/Risk"

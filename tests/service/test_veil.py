@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fairhold.access.rights import rights_of
+from fairhold.access.tokens import parse_token
+from fairhold.runtime.live.auditing import Deed
 from fairhold.service import streams
+from fairhold.service.auth import Caller
 from fairhold.service.news import News
 from fairhold.service.veil import Veil, veiled
-from tests.service.people import Staff, access_text
+from tests.service.people import Staff, access_text, put_access
 from tests.service.support import Bank
 
 if TYPE_CHECKING:
@@ -175,7 +179,7 @@ def test_the_stream_of_events_is_kept_to_ones_own(staff: Staff) -> None:
 
     async def follow() -> str:
         news = News(bank.desk)
-        pieces = streams.stream(bank.store, news, 0, 0.05, streams.Sight(bank.core, rights))
+        pieces = streams.stream(bank.store, news, 0, 0.05, streams.Sight(bank.core, lambda: rights))
         found = [await anext(pieces) for _ in range(2)]
         await pieces.aclose()  # type: ignore[attr-defined]
         return "".join(found)
@@ -188,6 +192,28 @@ def test_the_stream_of_events_is_kept_to_ones_own(staff: Staff) -> None:
     others = {attempt for attempt, job in jobs.items() if job in {"1", "2", "5"}}
     assert others
     assert not {int(each) for each in re.findall(r'"attempt":([0-9]+)', told)} & others
+
+
+def test_a_stream_ends_when_its_reader_may_not_ask_any_more(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", plan=PLAN) as bank:
+        staff = Staff(bank, access_text())
+        token = parse_token(staff.tokens["ben"])
+        assert token is not None
+        people = bank.core.people
+        service = bank.app.state.service._replace(
+            caller=Caller("ben", "token", people.rights("ben"), token.number), deed=Deed("", "", "", "")
+        )
+        left = access_text().replace("ben, ", "").replace("[ben, ", "[")
+        ends = (
+            (service, partial(staff.post, "ben", f"/tokens/{token.number}/revoke", {})),
+            (service._replace(caller=service.caller._replace(token=0)), partial(put_access, bank, left)),
+        )
+        for asked, end in ends:
+            sight = streams.Sight(bank.core, asked.renewed)
+            assert not sight.is_over
+            end()
+            assert sight.is_over
+            assert [*sight.documents([{"kind": "HostSet"}])] == []
 
 
 def test_ones_own_job_is_seen_wherever_it_is(tmp_path: Path) -> None:
@@ -209,7 +235,8 @@ def test_all_is_shown_where_the_document_says_so(tmp_path: Path) -> None:
         assert staff.get("ben", "/jobs/1/tasks/0/output", 403)["code"] == "not-allowed"
 
 
-VEIL = Veil({"/S", "/S/a", "/S/a b"}, {"/"}, lambda job: job == "3", is_whole=False)
+HIDDEN = ("/S", "/S/a", "/S/a b")
+VEIL = Veil(HIDDEN, lambda path: path in {"/R", "/R/x"}, frozenset({"/"}), lambda job: job == "3", is_whole=False)
 
 
 @pytest.mark.parametrize(
@@ -227,6 +254,9 @@ VEIL = Veil({"/S", "/S/a", "/S/a b"}, {"/"}, lambda job: job == "3", is_whole=Fa
             {"rows": [{"consumer": "others", "user": "", "n": 3}]},
         ),
         ({"hosts": ["h1", "/S"]}, {"hosts": ["h1", "others"]}),
+        ({"taker": "/Gone", "lenders": ["/Gone", "/R"]}, {"taker": "others", "lenders": ["/R", "others"]}),
+        ({"moved": {"/Gone": "/S", "/R": "/R/x"}}, {"moved": {"/R": "/R/x", "others": "others"}}),
+        ({"argv": ["/bin/true"], "directory": "/srv"}, {"argv": ["/bin/true"], "directory": "/srv"}),
         ({"flag": True, "none": None, "n": 1.5}, {"flag": True, "none": None, "n": 1.5}),
     ],
 )

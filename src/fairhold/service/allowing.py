@@ -15,7 +15,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.service.problems import unknown_job
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fairhold.access.rights import Rights
     from fairhold.orchestrator.tasks import JobRecord
@@ -83,6 +83,21 @@ def sees_job(core: Core, rights: Rights, job: str) -> bool:
     """Whether somebody sees a job; False where there is none. Any thread may ask."""
     consumer, owner = owner_of(core, job)
     return bool(consumer) and rights.sees_job(consumer, owner)
+
+
+def cache_of(rights: Rights) -> Callable[[str, str], bool]:
+    """Whether somebody sees a job of a consumer and a user; each consumer is looked at once."""
+    known: dict[str, bool] = {}
+
+    def sees(consumer: str, owner: str) -> bool:
+        if owner == rights.user:
+            return True
+        found = known.get(consumer)
+        if found is None:
+            found = known[consumer] = rights.sees(consumer)
+        return found
+
+    return sees
 
 
 def owner_of(core: Core, job: str) -> tuple[str, str]:

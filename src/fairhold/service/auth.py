@@ -34,6 +34,8 @@ _ROOT = 0
 _HERE = "fairhold"
 """What the service is called over its Unix socket, whatever port it listens on."""
 _LONGEST_TOKEN = 4096
+_CALLED, _MOST_CALLED = 60.0, 10_000
+"""Seconds for which the name of a user of this machine is kept, and how many names are."""
 _HARD_TO_GUESS = re.compile(rb"[!-~]{20,}")
 
 
@@ -100,6 +102,7 @@ class Guard:
         self._here: dict[int, Caller] = {uid: _built_in(user_name(uid), f"uid {uid}") for uid in (self._own, _ROOT)}
         self.port = settings.port
         self.used: dict[int, int] = {}
+        self._called: dict[int, tuple[str, float]] = {}
 
     def check(self, headers: Mapping[bytes, bytes], peer: Peer) -> Caller | Refused:
         """Who asks, or why it is refused."""
@@ -141,8 +144,17 @@ class Guard:
     def _by_uid(self, uid: int) -> Caller | None:
         if uid in self._here:
             return self._here[uid]
-        name = user_name(uid)
+        name = self._name_of(uid)
         return Caller(name, f"uid {uid}", self._people.rights(name)) if self._people.knows(name) else None
+
+    def _name_of(self, uid: int) -> str:
+        """The name of a user, asked of the system once in a while: that may take it to a directory service."""
+        moment = time.monotonic()
+        name, until = self._called.get(uid, ("", 0.0))
+        if moment >= until:
+            name = user_name(uid)
+            self._called = {**self._called, uid: (name, moment + _CALLED)} if len(self._called) < _MOST_CALLED else {}
+        return name
 
     def _by_own_token(self, text: str) -> Caller | Refused:
         token, people = parse_token(text), self._people

@@ -77,6 +77,15 @@ class Service(NamedTuple):
         """What the caller may do."""
         return self.caller.rights
 
+    def renewed(self) -> Rights | None:
+        """What the caller may do by now, for answers that last; None = he may not ask any more."""
+        caller, people = self.caller, self.desk.core.people
+        if caller.is_built_in:
+            return caller.rights
+        token = people.token(caller.token)
+        is_over = token is not None and (token.revoked or (token.expires and now() >= token.expires))
+        return None if is_over or not people.knows(caller.user) else people.rights(caller.user)
+
     @property
     def store(self) -> Store:
         """The store; any thread may read it."""

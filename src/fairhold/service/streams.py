@@ -8,6 +8,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from fairhold.access.permissions import Permission
 from fairhold.orchestrator.changes import KINDS
 from fairhold.ports import StoreError
 from fairhold.service.problems import refused
@@ -15,7 +16,7 @@ from fairhold.service.veil import Veil, veiled
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from fairhold.access.rights import Rights
     from fairhold.ports import Entry, Store
@@ -68,18 +69,27 @@ class Sight:
     """Which events somebody is told: those of jobs that he sees, and of the cluster; see `veil`.
 
     An event of an attempt is told where the attempt runs, or its start was told here before.
+
+    renewed : what he may do now; None = he may not ask any more
     """
 
-    def __init__(self, core: Core, rights: Rights) -> None:
-        self._core, self._rights = core, rights
+    def __init__(self, core: Core, renewed: Callable[[], Rights | None]) -> None:
+        self._core, self._renewed = core, renewed
         self._attempts: dict[int, bool] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether he may not follow any more."""
+        rights = self._renewed()
+        return rights is None or not rights.somewhere(Permission.VIEW)
 
     def documents(self, found: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Those that he may see, as he may see them."""
-        if self._rights.sees_all:
-            yield from found
+        rights = self._renewed()
+        if rights is None or rights.sees_all:
+            yield from found if rights else ()
             return
-        veil = Veil.of(self._core, self._rights)
+        veil = Veil.of(self._core, rights)
         for document in found:
             if self._is_told(document, veil):
                 yield veiled(document, veil)
@@ -127,7 +137,7 @@ async def stream(store: Store, news: News, after: int, beat: float, sight: Sight
     Whoever reads slowly is sent nothing ahead: the next page is read from the store when this one is gone.
     """
     yield ": fairhold\n\n"
-    while not news.is_ended:
+    while not (news.is_ended or sight.is_over):
         try:
             entries = await asyncio.to_thread(store.entries, after, 0, PAGE)
             page = "".join(map(_framed, sight.documents(map(event_document, entries))))

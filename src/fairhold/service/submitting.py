@@ -92,9 +92,12 @@ def _allowed(core: Core, body: SubmitBody, asked: Submission, caller: Caller) ->
         if not (caller.rights.sees_all or sees_job(core, caller.rights, needed.job)):
             what = f"there is no job `{needed.job}` to wait for"  # as where there is none
             raise refused("unknown-job", what, "`fairhold jobs --all` shows what there is")
-    if caller.is_built_in and asked.user == caller.user:
-        return asked
-    return asked._replace(most_waiting=core.people.access.limits_of(asked.user).waiting_in_leaf)
+    return asked._replace(most_waiting=most_waiting(core, caller, asked.user))
+
+
+def most_waiting(core: Core, caller: Caller, owner: str) -> int:
+    """How many tasks of an owner may wait in one leaf, 0 = any number; none is set for who runs the service."""
+    return 0 if caller.is_built_in and owner == caller.user else core.people.access.limits_of(owner).waiting_in_leaf
 
 
 def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.access.document import HIDDEN
+from fairhold.access.permissions import ROOT, Permission
 from fairhold.access.rights import covers
 from fairhold.service.allowing import sees_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from fairhold.access.rights import Rights
     from fairhold.runtime.live.core import Core
@@ -24,6 +26,8 @@ OTHERS = "others"
 """What stands for all consumers that somebody does not see; no path is called so."""
 _PATH_KEYS = ("path", "consumer")
 """Keys of a row that say of which consumer it is; the first that is there."""
+_OF_PATHS = frozenset({"path", "consumer", "taker", "for", "lenders", "lender", "borrower"})
+"""Keys of what is always a path, or paths, where it begins with `/`."""
 _JOB_KEYS = frozenset({"job", "request", "dependent", "needed"})
 _JOBS = re.compile(r"\bjob `?([0-9]{1,18})`?")
 _NO_SUM = frozenset({"rank", "priority", "users", "attempt", "task", "number", "index", "lambda", "saturation"})
@@ -33,36 +37,44 @@ _NO_SUM = frozenset({"rank", "priority", "users", "attempt", "task", "number", "
 class Veil(NamedTuple):
     """What is kept from somebody.
 
-    hidden   : paths of consumers that he does not see
-    own      : his own consumers and those above them
-    sees_job : whether he sees a job
-    is_whole : whether not even sums of others are told
+    consumers : paths of the plan in force
+    sees      : whether he sees a consumer; sees_job: a job
+    above     : consumers above his own: their names are in his own paths
+    is_whole  : whether not even sums of others are told
     """
 
-    hidden: Collection[str]
-    above: Collection[str]
+    consumers: Container[str]
+    sees: Callable[[str], bool]
+    above: frozenset[str]
     sees_job: Callable[[str], bool]
     is_whole: bool
 
     @classmethod
     def of(cls, core: Core, rights: Rights) -> Veil:
         """What is kept from somebody of a live cluster."""
-        paths = core.plan.tree.paths
-        seen = [path for path in paths if rights.sees(path)]
-        above = {path for path in paths if any(path != each and covers(path, each) for each in _tops(seen))}
-        hidden = {*paths} - {*seen} - above
-        known: dict[str, bool] = {}
-
-        def is_seen(job: str) -> bool:
-            if job not in known:
-                known[job] = sees_job(core, rights, job)
-            return known[job]
-
-        return cls(hidden, above - {*seen}, is_seen, rights.others == HIDDEN)
+        above = frozenset(_above(rights.paths.get(Permission.VIEW, ())))
+        jobs = cache(partial(sees_job, core, rights))
+        return cls(core.plan.tree.rows, cache(rights.sees), above, jobs, rights.others == HIDDEN)
 
     def keeps(self, path: object) -> bool:
-        """Whether a consumer is kept from him; those above his own are named, as they are in his paths."""
-        return path in self.hidden or (self.is_whole and path in self.above)
+        """Whether this is the path of a consumer that is kept from him."""
+        return isinstance(path, str) and path in self.consumers and self.keeps_path(path)
+
+    def keeps_path(self, path: str) -> bool:
+        """The same of what is said to be a path, also of a consumer that no plan has any more."""
+        if path in self.above:
+            return self.is_whole
+        return path.startswith("/") and not self.sees(path)
+
+
+def _above(paths: Iterable[str]) -> Iterator[str]:
+    """All paths above some; the root too."""
+    for path in paths:
+        head = path.rpartition("/")[0]
+        while head:
+            yield head
+            head = head.rpartition("/")[0]
+        yield ROOT
 
 
 def _tops(paths: list[str]) -> list[str]:
@@ -94,7 +106,7 @@ def _mapping(node: Mapping[str, Any], veil: Veil) -> dict[str, Any]:
     """A mapping; entries of consumers that are kept become one, a mapping of one of them says nothing of people."""
     if _owner(node, veil):
         return _anonymous(node, veil)
-    rest = {key: value for key, value in node.items() if veil.keeps(key)}
+    rest = {key: value for key, value in node.items() if key.startswith("/") and veil.keeps_path(key)}
     found: dict[str, Any] = {key: _value(value, veil, key) for key, value in node.items() if key not in rest}
     if rest and not veil.is_whole:
         tops = _tops(sorted(rest))
@@ -106,7 +118,7 @@ def _owner(node: Mapping[str, Any], veil: Veil) -> bool:
     """Whether a row is of a consumer, or of a job, that is kept."""
     for key in _PATH_KEYS:
         if isinstance(node.get(key), str) and node[key].startswith("/"):
-            return veil.keeps(node[key]) and not _is_own_job(node, veil)
+            return veil.keeps_path(node[key]) and not _is_own_job(node, veil)
     return False
 
 
@@ -158,13 +170,18 @@ def _rows(rows: list[Any] | tuple[Any, ...], veil: Veil, key: str) -> list[Any]:
     kept: list[Any] = []
     others: list[Any] = []
     for row in rows:
-        is_kept = _owner(row, veil) if isinstance(row, dict) else isinstance(row, str) and veil.keeps(row)
+        is_kept = _owner(row, veil) if isinstance(row, dict) else _is_kept(row, veil, key)
         (others.append(row) if is_kept else kept.append(_value(row, veil, key)))
     if veil.is_whole or not others:
         return kept
     dicts = [row for row in others if isinstance(row, dict)]
     tops = {*_tops(sorted({_path(row) for row in dicts}))}  # a parent's numbers hold those of its children
     return [*kept, _sum([_anonymous(row, veil) for row in dicts if _path(row) in tops]) if dicts else OTHERS]
+
+
+def _is_kept(value: object, veil: Veil, key: str) -> bool:
+    """Whether a value is the path of a consumer that is kept."""
+    return isinstance(value, str) and (veil.keeps_path(value) if key in _OF_PATHS else veil.keeps(value))
 
 
 def _path(row: Mapping[str, Any]) -> str:
@@ -189,7 +206,7 @@ def _text(text: str, veil: Veil, key: str) -> Any:  # noqa: ANN401 - a text or n
     """A text without paths and jobs that are kept."""
     if key in _JOB_KEYS and text.isdecimal() and not veil.sees_job(text):
         return None
-    if veil.keeps(text):
+    if _is_kept(text, veil, key):
         return OTHERS
     if "/" in text:
         text = "".join(_without_paths(text, veil))
@@ -202,7 +219,7 @@ def _without_paths(text: str, veil: Veil) -> Iterator[str]:
     """The pieces of a text; where a consumer that is kept is named, `others` stands in its place."""
     done = 0
     while (begin := text.find("/", done)) >= 0:
-        end = next((end for end in _ends(text, begin) if text[begin:end] in veil.hidden), begin)
+        end = next((end for end in _ends(text, begin) if veil.keeps(text[begin:end])), begin)
         yield text[done:begin]
         if end == begin:
             yield "/"

@@ -25,7 +25,7 @@ from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
-from fairhold.runtime.live.auditing import Audit
+from fairhold.runtime.live.auditing import Audit, Deed
 from fairhold.runtime.live.closings import Closing
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
@@ -33,7 +33,7 @@ from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
-from fairhold.runtime.live.submitting import Limits, Waiting, check_limits, job_of_key, still_waited_for
+from fairhold.runtime.live.submitting import Limits, Waiting, check_limits, job_of_key, still_waited_for, waiting_of
 from fairhold.runtime.live.usage import LiveUsage
 from fairhold.runtime.live.windows import windows_of
 
@@ -124,7 +124,8 @@ class Core:
             self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
             if is_new:
-                self.apply_plan(text, author, f"read from {name}", self.version)
+                number = self.apply_plan(text, author, f"read from {name}", self.version)
+                self.audit.note(Deed(author, "plan file", name, "serve", f"plan {number}"), self.now())
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))
         if latest is None:
@@ -312,18 +313,20 @@ class Core:
         """What the orchestrator is asked for; raises InputError where it cannot be accepted now."""
         check_limits(self, asked.terms)
         after = still_waited_for(self, asked.terms.after)
-        self.waiting.check_user(self, asked.terms, asked.most_waiting)
+        key = (asked.terms.resource_group, asked.terms.consumer, asked.user)
+        self.waiting.check_user(self, key, asked.terms.count, asked.most_waiting)
         return replace(asked.terms, job=str(self.next_job), user=asked.user, after=after)
 
-    def change(self, asked: JobChanged, labels: Mapping[str, str] | None) -> None:
+    def change(self, asked: JobChanged, labels: Mapping[str, str] | None, most_waiting: int = 0) -> None:
         """Change what is asked of a job, and its labels (None = keep them): all of it, or nothing and an error.
 
+        most_waiting : as in a submission
         Labels of a job whose command is not known any more stay as they are.
         """
         job = asked.job
         spec = None if labels is None else self.specs.of(job)  # read before anything is changed
         if asked.consumer:
-            self._move(asked)
+            self._move(asked, most_waiting)
         elif asked.priority is not None:
             self.feed(asked)
         if spec is not None and labels is not None:
@@ -332,11 +335,14 @@ class Core:
             self.journal.change_spec(job, spec_document(spec))
             self.specs.remember(job, spec)
 
-    def _move(self, asked: JobChanged) -> None:
+    def _move(self, asked: JobChanged, most_waiting: int) -> None:
         record = self.orchestrator.jobs.get(asked.job)
         before = record.consumer if record else ""
         if record:
             self.waiting.check_move(self, record, asked.consumer)
+            key = (record.resource_group, asked.consumer, record.terms.user)
+            if before != asked.consumer:
+                self.waiting.check_user(self, key, waiting_of(record), most_waiting)
         self.feed(asked)
         if record:
             self.waiting.move(record, before, asked.consumer)

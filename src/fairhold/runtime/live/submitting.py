@@ -119,16 +119,18 @@ class Waiting:
         self._of_user: dict[tuple[str, str, str], int] = {}
         self._users_counted_at: int | None = None
 
-    def check_user(self, core: Core, terms: JobSubmitted, most: int) -> None:
-        """Raise InputError `too-many` where a user would have more tasks that wait in a leaf than he may."""
-        key = (terms.resource_group, terms.consumer, terms.user)
-        if most and self._users_are_old(core, is_beyond=self._of_user.get(key, 0) + terms.count > most):
+    def check_user(self, core: Core, key: tuple[str, str, str], tasks: int, most: int) -> None:
+        """Raise InputError `too-many` where a user would have more tasks that wait in a leaf than he may.
+
+        key : resource group, leaf and user
+        """
+        if most and self._users_are_old(core, is_beyond=self._of_user.get(key, 0) + tasks > most):
             self._of_user = {}
             for job in core.orchestrator.jobs.values():
                 self._add_of_user(job, job.consumer, waiting_of(job))
-        value = self._of_user.get(key, 0) + terms.count
+        value = self._of_user.get(key, 0) + tasks
         if most and value > most:
-            what = f"the limit `waiting_in_leaf` of `{terms.user}` is {most}, and this would make {value}"
+            what = f"the limit `waiting_in_leaf` of `{key[2]}` is {most}, and this would make {value}"
             mend = "wait until some have started, or have it raised in the access document"
             raise InputError([Fault("too-many", what, mend)])
 

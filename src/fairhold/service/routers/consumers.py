@@ -18,7 +18,8 @@ router = APIRouter(prefix="/consumers", tags=["consumers"])
 @router.get("", response_model=answers.Consumers, openapi_extra=allows(May.VIEW))
 async def list_consumers(service: ServiceOf) -> Response:
     """Every consumer of every resource group, live."""
-    return JSONResponse(service.shown(await service.read(view.consumers_document)))
+    document = await service.read(view.consumers_document)
+    return JSONResponse(await asyncio.to_thread(service.shown, document))
 
 
 @router.get("/explanation", response_model=answers.ConsumerExplanation, openapi_extra=allows(May.VIEW))

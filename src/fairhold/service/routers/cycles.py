@@ -57,7 +57,8 @@ async def list_allocations(
 
     if consumer:
         require_seen(service.rights, consumer.rstrip("/") or "/")
-    return JSONResponse(service.shown(await service.read(look)))
+    document = await service.read(look)
+    return JSONResponse(await asyncio.to_thread(service.shown, document))
 
 
 def _require_known(core: Core, consumer: str, host: str) -> None:

@@ -18,7 +18,7 @@ from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.pool_jobs import what_would_help
 from fairhold.runtime.live.views.tasks import tasks_page
-from fairhold.service.allowing import allows, require, require_for_job
+from fairhold.service.allowing import allows, cache_of, require, require_for_job
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
 from fairhold.service.fields import MOST, KeyOfClient
@@ -27,7 +27,7 @@ from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
-from fairhold.service.submitting import check, submit
+from fairhold.service.submitting import check, most_waiting, submit
 from fairhold.sim.forecast import DRAWS, HORIZON, MOST_DRAWS
 from fairhold.units import LONGEST, SECOND
 
@@ -176,7 +176,8 @@ async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response
         if body.consumer is not None:
             require(service.rights, May.SUBMIT, body.consumer)
         try:
-            core.change(JobChanged(job, body.priority, body.consumer or ""), labels)
+            most = most_waiting(core, service.caller, core.orchestrator.jobs[job].terms.user)
+            core.change(JobChanged(job, body.priority, body.consumer or ""), labels, most)
         except InputError as error:
             told = better(error, core.plan.tree, body.consumer or "") if service.rights.sees_all else error
             raise told from None
@@ -191,21 +192,6 @@ def owner_of(service: Service, body: SubmitBody) -> str:
     if body.user and body.user != service.caller.user:
         require(service.rights, May.IMPERSONATE, body.consumer)
     return body.user or service.caller.user
-
-
-def cache_of(rights: Rights) -> Callable[[str, str], bool]:
-    """Whether somebody sees a job of a consumer and a user; each consumer is looked at once."""
-    known: dict[str, bool] = {}
-
-    def sees(consumer: str, owner: str) -> bool:
-        if owner == rights.user:
-            return True
-        found = known.get(consumer)
-        if found is None:
-            found = known[consumer] = rights.sees(consumer)
-        return found
-
-    return sees
 
 
 def _found(service: Service, document: dict[str, Any] | None, job: str) -> Response:
