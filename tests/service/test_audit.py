@@ -13,7 +13,8 @@ from fairhold.ports.people import RecordFilter
 from fairhold.runtime.live.auditing import Deed
 from fairhold.service.refusals import MOST_KINDS, PERIOD, SEVERAL, Refusals
 from tests.service.people import Staff, access_text
-from tests.service.support import Bank
+from tests.service.support import PLAN, Bank
+from tests.service.test_roles import NeverStopping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +63,22 @@ def test_a_change_that_was_refused_is_on_the_record_with_its_code(staff: Staff) 
     staff.bank.until(f"/jobs/{job}", "state", "cancelled")
     staff.post("ben", f"/jobs/{job}/hold", {}, 409)
     assert told(records(staff)[-1]) == ("ben", "hold_job", job, "job-over")
+
+
+def test_who_stopped_the_service_is_on_the_record(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", stopping=NeverStopping()) as bank:
+        staff = Staff(bank, access_text())
+        staff.post("ada", "/stop", {"how": "drain"}, 202)
+        assert told(records(staff)[-1]) == ("ada", "stop", "drain", "done")
+
+
+def test_a_plan_file_that_was_changed_is_on_the_record_at_the_next_start(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state"):
+        pass
+    with Bank(tmp_path / "state", plan=PLAN + "# changed\n") as bank:
+        (record,) = bank.get("/audit")["records"]
+        assert told(record) == ("ann", "serve", "plan 2", "done")
+        assert (record["via"], record["origin"]) == ("plan file", "plan.yaml")
 
 
 def test_who_only_looks_is_not_on_the_record(staff: Staff) -> None:

@@ -49,6 +49,14 @@ def test_what_is_beyond_is_refused_with_its_place(staff: Staff, query: str) -> N
     assert staff.bank.core.version == 1
 
 
+def test_one_who_does_not_see_all_compares_no_plan_beyond_his_part(staff: Staff) -> None:
+    staff.bank.submit(consumer="/Research", hold=True, user="mallory")
+    staff.post("dan", "/plan/diff", {"text": WITHIN})
+    refused = staff.post("dan", "/plan/diff", {"text": PLAN.replace(", Research: {}", "")}, 403)
+    assert "mallory" not in refused["detail"]
+    assert staff.post("ada", "/plan/diff", {"text": PLAN.replace(", Research: {}", "")})["in_the_way"]
+
+
 def test_a_budget_below_may_be_set_and_a_window_may_not(staff: Staff) -> None:
     assert put(staff, PLAN.rstrip() + BUDGET)["version"] == 2
     windowed = PLAN.replace("policy: hybrid", 'policy: hybrid\n    window: "Mon-Sun 00:00-24:00"')

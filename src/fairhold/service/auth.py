@@ -125,15 +125,15 @@ class Guard:
     def _known(self, header: bytes, peer: Peer) -> Caller | Refused:
         scheme, _, given = header.partition(b" ")
         text = given.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
+        if text is not None and compare_digest(text.encode(), self._token):
+            return self._administrator
         if text is not None and is_of_people(text):
             return self._by_own_token(text)
         if peer.uid is not None and (caller := self._by_uid(peer.uid)) is not None:
             return caller
         if text is None:
             return _unproven("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")
-        if not compare_digest(text.encode(), self._token):
-            return _unproven("wrong-token", "the token is not this service's", "read it from the file `token` again")
-        return self._administrator
+        return _unproven("wrong-token", "the token is not this service's", "read it from the file `token` again")
 
     def _is_own(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")

@@ -139,8 +139,7 @@ async def stream(store: Store, news: News, after: int, beat: float, sight: Sight
     yield ": fairhold\n\n"
     while not (news.is_ended or sight.is_over):
         try:
-            entries = await asyncio.to_thread(store.entries, after, 0, PAGE)
-            page = "".join(map(_framed, sight.documents(map(event_document, entries))))
+            entries, page = await asyncio.to_thread(_page, store, after, sight)
         except StoreError:
             _LOG.exception("a stream of events ends")
             return
@@ -153,6 +152,12 @@ async def stream(store: Store, news: News, after: int, beat: float, sight: Sight
         await news.growth(after, beat)
         if news.last <= after:
             yield ": beat\n\n"
+
+
+def _page(store: Store, after: int, sight: Sight) -> tuple[list[Entry], str]:
+    """Some entries, and what of them is sent."""
+    entries = store.entries(after, 0, PAGE)
+    return entries, "".join(map(_framed, sight.documents(map(event_document, entries))))
 
 
 def _framed(document: dict[str, Any]) -> str:

@@ -148,20 +148,13 @@ def test_the_record_is_shown_exported_followed_and_checked(house: House) -> None
     assert "each follows" in house.run("", "audit", "check", "--seen", seen).stdout
     forged = house.run("", "audit", "check", "--seen", f"{seen.partition(':')[0]}:{'0' * 64}", exits=1).stdout
     assert "is not the one that was seen" in forged
-    following = subprocess.Popen(
-        [*ME, "audit", "--follow", "--json", "--limit", "1"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **house.served.environment},
-    )
-    try:
+    command = [*ME, "audit", "--follow", "--json", "--limit", "1"]
+    environment = {**os.environ, **house.served.environment}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as following:
         assert following.stdout is not None
         following.stdout.readline()
         number = house.run("ben", "submit", "/Research/Models", "--hold", "--", "true").stdout.strip()
         while (record := json.loads(following.stdout.readline()))["target"] != number:
             pass
-        assert record["action"] == "submit_job"
-    finally:
         following.kill()
-        following.wait()
-        following.stdout.close()
+    assert record["action"] == "submit_job"

@@ -109,7 +109,8 @@ async def difference(service: ServiceOf, body: DiffBody) -> Response:
     check_plan(body.text, service.settings.limits)
     frozen = await frozen_of(service)
     look = Look(body.next, body.checkpoint or 0, is_strict=False)
-    effect = await service.work_out(plan_effect, frozen, body.text, body.was, look)
+    scope = None if service.rights.sees_all else _scope(service)  # what is in the way of others is not for all
+    effect = await service.work_out(plan_effect, frozen, body.text, body.was, look, scope)
     return JSONResponse(service.shown(effect.diff | {"warnings": effect.warnings}))
 
 
@@ -158,8 +159,7 @@ async def _apply(service: Service, wanted: Wanted, *, is_dry: bool, with_time: b
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
         raise refused("plan-changed", what, "read the plan in force and make the change again")
-    may = Scope(service.rights, service.desk.core.people.access)
-    effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.look, may)
+    effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.look, _scope(service))
     version = wanted.seen
     if not is_dry:
         version = await service.write(
@@ -168,6 +168,10 @@ async def _apply(service: Service, wanted: Wanted, *, is_dry: bool, with_time: b
     if with_time and not is_dry:  # told after it is in force: a large cluster takes long to look at
         effect.diff["over_time"] = await service.work_out(work_over_time, frozen, effect, wanted.look)
     return with_version(service.shown({"version": version, "warnings": effect.warnings, "diff": effect.diff}), version)
+
+
+def _scope(service: Service) -> Scope:
+    return Scope(service.rights, service.desk.core.people.access)
 
 
 async def _version(service: Service, version: int) -> PlanVersion:
