@@ -152,6 +152,9 @@ def test_the_chain_is_whole_and_shows_what_was_touched(staff: Staff) -> None:
     with closing(sqlite3.connect(staff.bank.place / "store.sqlite")) as connection, connection:
         connection.execute("UPDATE records SET user = 'eve' WHERE seq = 3")
     assert staff.get("ada", "/audit/check")["broken"] == "record 3 was changed"
+    assert [(each.code, each.what) for each in staff.bank.store.check()] == [
+        ("record-broken", "the record of what was done: record 3 was changed")
+    ]
 
 
 def test_the_chain_goes_on_over_a_restart(tmp_path: Path) -> None:

@@ -112,6 +112,10 @@ def test_consumers_of_others_are_one_row_or_none(staff: Staff) -> None:
 
 def test_jobs_of_others_are_as_if_they_were_not_there(staff: Staff) -> None:
     assert [row["job"] for row in staff.get("ben", "/jobs")["jobs"]] == ["4", "3"]
+    others = staff.bank.core.people.access.others
+    whole = [row["job"] for row in staff.get("ada", "/jobs")["jobs"]]
+    assert staff.get("ben", "/jobs")["others"] == (len(whole) - 2 if others == "sums" else None)
+    assert staff.get("ada", "/jobs")["others"] is None
     assert staff.get("ben", "/jobs?consumer=/Secret")["jobs"] == []
     assert staff.get("ben", "/jobs?user=mallory")["jobs"] == []
 

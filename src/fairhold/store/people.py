@@ -54,9 +54,14 @@ class PeopleTables:
     def chain_begin(self) -> tuple[int, str]:
         """Number and hash of the record before the first that is still kept."""
         with self._reading() as connection:
-            found = connection.execute("SELECT value FROM meta WHERE name = ?", (CHAIN,)).fetchone()
-        seq, _, mark = (found[0] if found else f"0:{START}").partition(":")
-        return int(seq), mark
+            return chain_begin(connection)
+
+
+def chain_begin(connection: sqlite3.Connection) -> tuple[int, str]:
+    """Number and hash of the record before the first that is still kept."""
+    found = connection.execute("SELECT value FROM meta WHERE name = ?", (CHAIN,)).fetchone()
+    seq, _, mark = (found[0] if found else f"0:{START}").partition(":")
+    return int(seq), mark
 
 
 def _where(wanted: RecordFilter) -> tuple[str, list[Any]]:

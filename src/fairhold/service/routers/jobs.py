@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.access.document import SUMS
 from fairhold.access.permissions import Permission as May
 from fairhold.access.rights import Rights
 from fairhold.errors import InputError
@@ -94,7 +95,13 @@ async def list_jobs(
         raise refused("name", f"`label={label}` is not a label with its value", "write `label=NAME:VALUE`")
     sees = None if service.rights.sees_all else cache_of(service.rights)
     wanted = view.Wanted(consumer, state or "", user, (name, value), finished=all or state in OVER, sees=sees)
-    return JSONResponse(service.shown(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit))))
+
+    def look(core: Core) -> dict[str, Any]:
+        page = view.jobs_page(core, wanted, cursor, limit)
+        is_told = sees is not None and service.rights.others == SUMS and not cursor
+        return page | {"others": view.not_seen(core, sees) if sees is not None and is_told else None}
+
+    return JSONResponse(service.shown(await service.read(look)))
 
 
 @router.get("/{job}", response_model=answers.Job, openapi_extra=allows(May.VIEW))

@@ -113,6 +113,12 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
     return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
 
 
+def not_seen(core: Core, sees: Callable[[str, str], bool]) -> int:
+    """How many jobs that have not ended somebody does not see."""
+    jobs = core.cluster.jobs.values()
+    return sum(not (job.is_over or sees(job.consumer, job.terms.user)) for job in jobs)
+
+
 def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
     """Live jobs below a number, 0 = all, and the number to go on below; 0: there are no more."""
     price = LABEL_PRICE if wanted.label[0] else 1
