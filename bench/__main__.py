@@ -18,6 +18,7 @@ from bench.golden import golden
 from bench.kubernetes import kubernetes
 from bench.live import live
 from bench.machine import describe
+from bench.people import people
 from bench.pools import pools
 from bench.queues import queues
 from bench.simulations import simulations
@@ -139,6 +140,7 @@ def line(name: str, row: Mapping[str, Any]) -> str:
 PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "processes": processes,
     "cycles": cycles,
+    "people": people,
     "pools": pools,
     "queues": queues,
     "vectors": vectors,

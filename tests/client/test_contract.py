@@ -48,6 +48,9 @@ METHODS = {
     "PUT /v1/plan": "apply_plan",
     "POST /v1/plan/revert": "revert_plan",
     "GET /v1/hosts": "hosts",
+    "GET /v1/pods": "pods",
+    "GET /v1/pods/{namespace}/{pod}": "pod",
+    "GET /v1/pods/observed": "observed",
     "POST /v1/hosts/{host}/close": "close_host",
     "POST /v1/hosts/{host}/open": "open_host",
     "POST /v1/groups/{group}/pause": "pause",
@@ -61,6 +64,16 @@ METHODS = {
     "GET /v1/status": "status",
     "GET /v1/state": "state",
     "POST /v1/stop": "stop",
+    "GET /v1/me": "me",
+    "GET /v1/tokens": "tokens",
+    "POST /v1/tokens": "create_token",
+    "POST /v1/tokens/{token}/revoke": "revoke_token",
+    "GET /v1/access": "access",
+    "GET /v1/access/versions": "access_versions",
+    "GET /v1/access/versions/{version}": "access",
+    "PUT /v1/access": "apply_access",
+    "GET /v1/audit": "audit",
+    "GET /v1/audit/check": "check_audit",
 }
 NAMES = {
     "Idempotency-Key": "key",
@@ -81,7 +94,9 @@ FOLLOWED = {
     *(("GET /v1/jobs/{job}/tasks/{task}/output", name) for name in ("limit", "timeout")),
     *(("GET /v1/jobs/{job}/tasks/{task}/files", name) for name in ("limit", "after")),
     *(("GET /v1/jobs/{job}/tasks/{task}/file", name) for name in ("limit", "offset")),
+    *(("GET /v1/access/versions", name) for name in ("limit", "before")),
     *(("GET /v1/plan/versions", name) for name in ("limit", "before")),
+    *((f"GET /v1/pods{path}", "limit") for path in ("", "/observed")),
     ("GET /v1/events", "last-event-id"),
 }
 """What pages have: the client asks for all of them."""

@@ -166,7 +166,7 @@ def test_the_viewers_token_changes_nothing(desk: Desk) -> None:
         command = [sys.executable, "-m", "fairhold", *words]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stdout + done.stderr
-        assert ("[only-viewing]" in done.stderr) == bool(status)
+        assert ("[not-allowed]" in done.stderr) == bool(status)
 
 
 def test_what_would_start_a_pod_is_told_and_helps(desk: Desk) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.runtime.live.auditing import Deed
     from fairhold.runtime.live.desk import Desk
 
 Document = dict[str, Any]
@@ -94,7 +95,10 @@ class Asked:
         self.plans = [PlanVersion(1, 0, "bob", "", a_plan())]
         journal = SimpleNamespace(write=lambda write: write(SimpleNamespace(put_meta=self.words.__setitem__)))
         store = SimpleNamespace(plan=lambda: self.plans[-1], meta=lambda: self.words)
-        self.core = SimpleNamespace(store=store, journal=journal, version=1, apply_plan=self.apply)
+        self.deeds: list[Deed] = []
+        audit = SimpleNamespace(note=lambda deed, _: self.deeds.append(deed))
+        more = {"audit": audit, "now": lambda: 0}
+        self.core = SimpleNamespace(store=store, journal=journal, version=1, apply_plan=self.apply, **more)
 
     def apply(self, text: str, author: str, comment: str, *_: Any, **__: Any) -> None:
         if self.refusal is not None:
@@ -263,6 +267,7 @@ def test_a_plan_that_is_refused_is_tried_again(server: Server, desk: Asked, capl
         desk.refusal = None
         until(lambda: shown(server) == (1, 2, "InForce", []))
     assert desk.plans[-1].comment == "Plan estate generation 1"
+    assert [(deed.via, deed.action) for deed in desk.deeds] == [("plan object", "apply")]
     assert sum("cannot be put in force" in each.message for each in caplog.records) == 1
 
 

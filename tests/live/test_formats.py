@@ -10,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from fairhold.access.chain import first_break
+from fairhold.access.tokens import parse_token
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import decimal_text
 from fairhold.orchestrator.events import Woken
 from fairhold.orchestrator.queue_fitting import is_preemptible
+from fairhold.ports.people import RecordFilter
+from fairhold.runtime.live.auditing import Deed
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.people import Wished
 from fairhold.runtime.live.views.usage import UsageQuery, usage_document
 from fairhold.store import check_store, open_store
 from fairhold.store.directory import FILE
@@ -29,6 +34,8 @@ STORES = Path(__file__).parent.parent / "store"
 FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6 = (
     STORES / f"service_{number}.sql" for number in range(1, 7)
 )
+OF_USERS = STORES / "service_6_users.sql"
+"""Of format 6, too: jobs of several users."""
 
 
 LARGE = (
@@ -239,4 +246,29 @@ def test_a_service_of_format_6_goes_on_and_knows_lenders_and_capacity_from_then_
         later = usage_document(store, tail, UsageQuery(since, now, ("consumer",)))
         assert [row["why"] for row in later["balance"]] == [""] * len(later["balance"])
         assert {row["consumer"] for row in later["dominant"]} == {"/A/a1", "/B", "/C"}
+    assert check_store(tmp_path, LiveContents) == ()
+
+
+def test_a_service_of_format_6_locks_nobody_out_and_can_make_tokens(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(OF_USERS.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        assert {job.name: job.terms.user for job in core.cluster.jobs.values()} == {"2": "ben", "3": "dan"}
+        assert (core.people.version, core.people.tokens(), store.records(0, RecordFilter())) == (0, [], [])
+        core.people.apply(core, "fairhold_access: 1\nusers: [ben]", ("ann", ""), 0)
+        _, text = core.people.create(core, Wished("ben", "", 0, "ann"))
+        core.audit.note(Deed("ann", "uid 0", "here", "create_token"), core.now())
+        core.commit()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        token = parse_token(text)
+        assert token is not None
+        assert token.cluster == core.people.mark
+        assert token.is_of(core.people.tokens()[0].digest)
+        assert core.people.knows("ben")
+        assert first_break(store.records(0, RecordFilter()))[1] is None
     assert check_store(tmp_path, LiveContents) == ()

@@ -90,7 +90,7 @@ def test_many_folders_take_many_steps(tmp_path: Path) -> None:
 def test_what_is_kept_for_ever_never_goes(tmp_path: Path) -> None:
     play = Play(tmp_path, plan_text(PLAIN))
     now = play.clock.instant + 1000 * DAY
-    assert retention(play.store, Keep(0, 0, 0, 0, 0, 0), now) == (0, 0, 0, 0, 0, 0)
+    assert retention(play.store, Keep(0, 0, 0, 0, 0, 0, 0), now) == (0, 0, 0, 0, 0, 0, 0)
     assert retention(play.store, Keep(entries=DAY), now).entries_through == play.store.last
     assert retention(play.store, Keep(entries=2000 * DAY), now).entries_through == 0
     play.store.close()

@@ -48,8 +48,8 @@ def own_certificate(place: Path) -> tuple[Path, Path]:
     return certificate, key
 
 
-def here(bank: Bank) -> httpx.AsyncClient:
-    transport = httpx.AsyncHTTPTransport(uds=str(bank.place / "api.sock"))
+def here(bank: Bank, socket: Path | None = None) -> httpx.AsyncClient:
+    transport = httpx.AsyncHTTPTransport(uds=str(socket or bank.place / "api.sock"))
     return httpx.AsyncClient(transport=transport, base_url="http://fairhold", timeout=10)
 
 

@@ -83,25 +83,27 @@ def test_a_page_of_somebody_else_is_refused(bank: Bank, origin: str, status: int
         assert answer.json()["code"] == "foreign-origin"
 
 
-def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_root(tmp_path: Path) -> None:
-    guard = Guard("secret", ServiceSettings(tmp_path))
+def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_root(bank: Bank) -> None:
+    guard = Guard("secret", bank.settings, bank.core.people)
     headers = {b"host": b"fairhold"}
-    assert guard.check(headers, Peer(os.getuid())) == Caller(user_name(os.getuid()))
-    assert guard.check(headers, Peer(0)) == Caller("root")
+    for uid, user in ((os.getuid(), user_name(os.getuid())), (0, "root")):
+        found = guard.check(headers, Peer(uid))
+        assert isinstance(found, Caller)
+        assert (found.user, found.is_built_in) == (user, True)
     for host, peer in ((b"localhost", Peer(None)), (b"fairhold", Peer(65_534))):
-        found = guard.check({b"host": host}, peer)
-        assert isinstance(found, Refused)
-        assert found.fault.code == "no-token"
+        refused = guard.check({b"host": host}, peer)
+        assert isinstance(refused, Refused)
+        assert refused.fault.code == "no-token"
     assert isinstance(guard.check(headers | {b"authorization": b"Bearer secret"}, Peer(65_534)), Caller)
     for host, peer in ((b"evil.example", Peer(os.getuid())), (b"fairhold", Peer(None)), (b"fairhold:1", Peer(0))):
-        found = guard.check({b"host": host}, peer)
-        assert isinstance(found, Refused)
-        assert found.fault.code == "foreign-host"
+        refused = guard.check({b"host": host}, peer)
+        assert isinstance(refused, Refused)
+        assert refused.fault.code == "foreign-host"
 
 
-def test_viewers_may_look_and_change_nothing(tmp_path: Path) -> None:
+def test_viewers_may_look_and_change_nothing(bank: Bank, tmp_path: Path) -> None:
     file = tmp_path / "viewers"
-    guard = Guard("secret", ServiceSettings(tmp_path, viewer_token=file))
+    guard = Guard("secret", ServiceSettings(tmp_path, viewer_token=file), bank.core.people)
     host = {b"host": b"localhost"}
 
     def found(token: str) -> object:
@@ -111,7 +113,9 @@ def test_viewers_may_look_and_change_nothing(tmp_path: Path) -> None:
     file.write_text("t" * 20 + "\n")
     assert found("t" * 20) == VIEWER
     assert isinstance(found("t" * 21), Refused)
-    assert found("secret") == Caller(user_name(os.getuid()))
+    administrator = found("secret")
+    assert isinstance(administrator, Caller)
+    assert administrator.user == user_name(os.getuid())
     for short in ("", "t" * 19):
         file.write_text(short)
         assert isinstance(found(short), Refused)
@@ -123,9 +127,12 @@ def test_a_viewer_gets_and_compares_and_is_refused_what_changes(viewed: Bank) ->
         assert client.get(path).status_code == 200
     assert client.post("/v1/plan/diff", json={"text": PLAN}).status_code == 200
     changes = [("POST", "/v1/jobs"), ("POST", "/v1/stop"), ("PUT", "/v1/plan"), ("PUT", "/v1/plan?dry_run=true")]
-    for method, path in (*changes, ("POST", "/v1/plan/diff/"), ("DELETE", "/v1/jobs/1"), ("POST", "/v1/jobs/1/cancel")):
-        answer = client.request(method, path, json={"text": PLAN, "consumer": "/Research", "argv": ["/bin/true"]})
-        assert (answer.status_code, answer.json()["code"]) == (403, "only-viewing"), path
+    for method, path in (*changes, ("POST", "/v1/tokens"), ("PUT", "/v1/access")):
+        body = {"text": PLAN, "consumer": "/Research", "argv": ["/bin/true"]}
+        if path.startswith(("/v1/stop", "/v1/tokens")):
+            body = {"how": "kill"} if path == "/v1/stop" else {"user": "ben"}
+        answer = client.request(method, path, json=body, headers={"If-Match": '"1"'})
+        assert (answer.status_code, answer.json()["code"]) == (403, "not-allowed"), (path, answer.text)
 
 
 def test_one_that_observes_takes_plans_and_nothing_else(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from fairhold.engines.kubernetes.measures import Measures
 from fairhold.engines.kubernetes.names import GATE
 from fairhold.engines.kubernetes.pods import pod_of
 from tests.examples import FEW
+from tests.service.people import access_text, put_access
 from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
@@ -75,12 +76,14 @@ def fill(bank: Bank) -> None:
     left.mkdir(parents=True)
     (left / "step").write_text("12")
     headers = {"If-Match": '"1"'}
+    put_access(bank, access_text())
+    bank.post("/tokens", {"user": "ben", "name": "laptop"}, 201)
     bank._ask("PUT", "/plan", 200, json={"text": PLAN + "# two\n", "comment": "two"}, headers=headers)
 
 
 QUERIES = {"consumer": "/Research", "resource_group": "compute", "by": "consumer,user", "host": "-", "attempt": 1}
 MOST_DRAWS = 20
-UNWANTED = ("from", "to", "cursor", "label", "state", "user", "before", "after", "limit", "offset", "wait")
+UNWANTED = ("from", "to", "cursor", "label", "state", "user", "before", "after", "limit", "offset", "wait", "seen")
 
 
 def aim(case: Any, bank: Bank, count: int) -> None:
@@ -88,7 +91,7 @@ def aim(case: Any, bank: Bank, count: int) -> None:
     job = {"output": "1", "files": "1", "file": "1", "cancel": "6"}.get(
         case.path.rpartition("/")[2], str(1 + count % 5)
     )
-    there = {"job": job, "task": 0, "version": 1, "number": 1}
+    there = {"job": job, "task": 0, "version": 1, "number": 1, "token": 1}
     there |= {"group": "compute", "host": "-", "namespace": "risk", "pod": "waits"}
     for name in case.path_parameters or {}:
         case.path_parameters[name] = there[name]
@@ -113,9 +116,14 @@ def aim_body(case: Any, bank: Bank, count: int) -> None:
         body |= {"consumer": "", "argv": ["true"]}
     for name in ("was", "for", "to", "at", "until", "after", "labels", "resource_group"):
         body.pop(name, None)
-    body |= {name: value for name, value in {"consumer": "/Research", "text": PLAN}.items() if name in body}
+    of_access = case.path.startswith("/v1/access")
+    good = {"consumer": "/Research", "text": access_text() if of_access else PLAN, "user": "ben"}
+    body |= {name: value for name, value in good.items() if name in body or case.path == "/v1/tokens"}
+    if case.path == "/v1/tokens":
+        body.pop("text"), body.pop("consumer")
     if "if-match" in {each.name.lower() for each in case.operation.headers}:
-        case.headers["If-Match"] = f'"{bank.core.version - count % 4 // 3}"'
+        version = bank.core.people.version if of_access else bank.core.version
+        case.headers["If-Match"] = f'"{version - count % 4 // 3}"'
 
 
 def statuses_of(operation: Any, bank: Bank) -> Counter[int]:
@@ -154,6 +162,13 @@ def test_whatever_is_asked_the_answer_is_as_promised(busy: Bank) -> None:
 GETS = (
     ("/jobs", "/jobs"),
     ("/jobs?all=1", "/jobs"),
+    ("/me", "/me"),
+    ("/tokens", "/tokens"),
+    ("/access", "/access"),
+    ("/access/versions", "/access/versions"),
+    ("/access/versions/1", "/access/versions/{version}"),
+    ("/audit", "/audit"),
+    ("/audit/check", "/audit/check"),
     *((f"/jobs/{job}", "/jobs/{job}") for job in range(1, 7)),
     *((f"/jobs/{job}/tasks", "/jobs/{job}/tasks") for job in range(1, 7)),
     *((f"/jobs/{job}/explanation", "/jobs/{job}/explanation") for job in range(1, 7)),

@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from fairhold.access.rights import unlimited
 from fairhold.ports import Entry, Retention
 from fairhold.service import streams
 from fairhold.service.news import News
@@ -64,11 +65,11 @@ def test_a_stream_goes_on_where_the_last_one_ended(bank: Bank) -> None:
     async def follow() -> None:
         news = News(bank.desk)
         news.open()
-        first = streams.stream(bank.store, news, 0, 0.05)
+        first = streams.stream(bank.store, news, 0, 0.05, sight(bank))
         assert (await anext(first)).startswith(":")
         events = parsed(await anext(first))
         assert [each["seq"] for each in events][:2] == [1, 2]
-        second = streams.stream(bank.store, news, events[1]["seq"], 0.05)
+        second = streams.stream(bank.store, news, events[1]["seq"], 0.05, sight(bank))
         await anext(second)
         assert parsed(await anext(second)) == events[2:]
         assert await anext(second) == ": beat\n\n"
@@ -93,7 +94,7 @@ def test_a_slow_reader_is_sent_pages_and_no_more(bank: Bank, monkeypatch: Any) -
     async def follow() -> None:
         news = News(bank.desk)
         news.open()
-        slow = streams.stream(bank.store, news, 0, 0.05)
+        slow = streams.stream(bank.store, news, 0, 0.05, sight(bank))
         await anext(slow)
         assert len(parsed(await anext(slow))) == 3
         bank.submit()  # nothing of it is kept for the reader
@@ -130,7 +131,7 @@ def test_a_stream_whose_next_entries_are_cleared_out_ends(bank: Bank) -> None:
     async def follow() -> list[str]:
         news = News(bank.desk)
         bank.store.entries = cast("Any", later)  # type: ignore[method-assign]  # what a clearing out would leave
-        return [piece async for piece in streams.stream(bank.store, news, 2, 0.05)]
+        return [piece async for piece in streams.stream(bank.store, news, 2, 0.05, sight(bank))]
 
     assert asyncio.run(follow()) == [": fairhold\n\n"], "nothing is left out silently"
 
@@ -153,7 +154,7 @@ def test_an_entry_that_cannot_be_read_is_told(bank: Bank, caplog: pytest.LogCapt
     assert "entry 1 of the log cannot be read" in caplog.text
 
     async def follow() -> list[str]:
-        return [piece async for piece in streams.stream(bank.store, News(bank.desk), 0, 0.05)]
+        return [piece async for piece in streams.stream(bank.store, News(bank.desk), 0, 0.05, sight(bank))]
 
     assert asyncio.run(follow()) == [": fairhold\n\n"]
 
@@ -201,3 +202,7 @@ def test_only_so_many_follow_at_once(tmp_path: Path) -> None:
             await client.post("/v1/stop")
 
     assert serving(tmp_path, work, limits=RequestLimits(streams=1)) == "leave"
+
+
+def sight(bank: Bank) -> streams.Sight:
+    return streams.Sight(bank.core, lambda: unlimited("ann"))

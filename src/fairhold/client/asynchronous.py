@@ -8,6 +8,7 @@ from fairhold.client import steps as ask
 from fairhold.client import typed
 from fairhold.client.connections import AsyncConnections
 from fairhold.client.following import follow_async
+from fairhold.client.people_asynchronous import AsyncPeopleCalls
 
 if TYPE_CHECKING:
     import os
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient(AsyncConnections):
+class AsyncClient(AsyncConnections, AsyncPeopleCalls):
     """A service; to be closed, as by `async with`.
 
-    Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
+    Requests that are safe to repeat are repeated where the connection breaks, also a submission under its key.
     Errors: `Refused` where the service says what is wrong with a request, `ServiceError` where its side failed.
     """
 
@@ -200,6 +201,18 @@ class AsyncClient(AsyncConnections):
     async def explain_consumer(self, path: str, resource_group: str | None = None) -> Document:
         """Why a consumer's numbers are what they are now."""
         return await self._run(ask.consumer_explanation(path, resource_group))
+
+    async def pods(self, namespace: str = "", state: str = "") -> Document:
+        """Pods of a governed cluster that are not over; in one namespace, or in a state."""
+        return await self._run(ask.pods(namespace, state))
+
+    async def pod(self, namespace: str, pod: str) -> Document:
+        """One of them: where it stands, and why."""
+        return await self._run(ask.pod(namespace, pod))
+
+    async def observed(self) -> Document:
+        """What would be started, told to go and stopped now, where others decide."""
+        return await self._run(ask.observed())
 
     async def hosts(self) -> list[Host]:
         """All hosts."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _SERVICE_AT_FAULT = frozenset({401, 403, 429})
 """Nothing is wrong with what was asked: somebody else may ask it, or later."""
+_NOT_ALLOWED = "not-allowed"
+"""Code of a 403 for what somebody asks, and not for who he is."""
 _SET_IT = "set FAIRHOLD_TOKEN to the content of the file `token` of the service's state directory"
 _LOOK = "check that the address is that of a fairhold service"
 _NO_NAMES = ("unknown-word", "unknown-key")
@@ -90,7 +92,8 @@ def closed() -> UsageError:
 def error_of(response: Response) -> Refused | ServiceError:
     """The error for an answer."""
     faults = [replace(each, mend=_SET_IT) if each.code == "no-token" else each for each in _faults(response)]
-    if not 400 <= response.status < 500 or response.status in _SERVICE_AT_FAULT:
+    is_refused = faults[0].code == _NOT_ALLOWED or response.status not in _SERVICE_AT_FAULT
+    if not (400 <= response.status < 500 and is_refused):
         return ServiceError(faults, response.status)
     return Refused(faults, response.status)
 

@@ -102,14 +102,16 @@ def tasks(name: str, most: int = 0) -> Steps[Document]:
 
 def _pages(path: tuple[str, ...], key: str, query: Mapping[str, Value], most: int) -> Steps[Document]:
     rows: list[Document] = []
+    first: Document = {}
     cursor: Value = None
     while True:
         limit = min(_PAGE, most - len(rows)) if most else _PAGE
         page = yield from ask(request("GET", *path, query={**query, "limit": limit, "cursor": cursor}))
+        first = first or page
         rows += page[key]
         cursor = page.get("next")
         if cursor is None or (most and len(rows) >= most):
-            return {key: rows, "next": cursor}
+            return {**first, key: rows, "next": cursor}
 
 
 def output(

@@ -8,6 +8,7 @@ from fairhold.client import steps as ask
 from fairhold.client import typed
 from fairhold.client.connections import Connections
 from fairhold.client.following import follow
+from fairhold.client.people_synchronous import PeopleCalls
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class Client(Connections):
+class Client(Connections, PeopleCalls):
     """A service; to be closed, as by `with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
@@ -200,6 +201,18 @@ class Client(Connections):
     def explain_consumer(self, path: str, resource_group: str | None = None) -> Document:
         """Why a consumer's numbers are what they are now."""
         return self._run(ask.consumer_explanation(path, resource_group))
+
+    def pods(self, namespace: str = "", state: str = "") -> Document:
+        """Pods of a governed cluster that are not over; in one namespace, or in a state."""
+        return self._run(ask.pods(namespace, state))
+
+    def pod(self, namespace: str, pod: str) -> Document:
+        """One of them: where it stands, and why."""
+        return self._run(ask.pod(namespace, pod))
+
+    def observed(self) -> Document:
+        """What would be started, told to go and stopped now, where others decide."""
+        return self._run(ask.observed())
 
     def hosts(self) -> list[Host]:
         """All hosts."""

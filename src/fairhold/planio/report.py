@@ -28,6 +28,7 @@ FORMATS = {
     "fairhold": ("a plan", "give the plan as the first argument, before the state or the scenario"),
     "fairhold_state": ("a state", "name it after the plan, as in `fairhold quota PLAN STATE`"),
     "fairhold_scenario": ("a scenario", "`fairhold simulate` plays it, and `fairhold diff` takes it with `--at`"),
+    "fairhold_access": ("an access document", "`fairhold access apply` puts it in force"),
     "fairhold_tenants": ("a file of tenants", "name it in the `workload:` of a scenario"),
 }
 """First key of a file → what it is, and where it belongs."""

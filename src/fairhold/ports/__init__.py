@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from fairhold.errors import FairholdError
+from fairhold.ports.people import PeopleBatch, PeopleStore
+from fairhold.ports.retention import Retention as Retention  # noqa: TC001 - others import it from here
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -212,22 +214,7 @@ class CycleNote(NamedTuple):
     counts: str = "{}"
 
 
-class Retention(NamedTuple):
-    """What need not be kept any longer: whatever is older than these instants. 0 = keep everything.
-
-    entries_through : entries up to this number may go (their usage is on record), where two snapshots cover them
-    jobs : finished ones, with attempts and specs; documents : of cycles; usage : that ended before
-    """
-
-    entries_through: int = 0
-    keys: int = 0
-    jobs: int = 0
-    cycles: int = 0
-    documents: int = 0
-    usage: int = 0
-
-
-class Batch(Protocol):
+class Batch(PeopleBatch, Protocol):
     """What is to be written in one transaction. Nothing is visible to readers before it is durable."""
 
     def append(self, at: int, body: str) -> int:
@@ -279,7 +266,7 @@ class Batch(Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(PeopleStore, Protocol):
     """What survives. One writes, in one thread at a time; all the rest may be called by any thread meanwhile.
 
     Errors: `StoreFull`, `StoreError`. Programming errors (a number twice) are ValueErrors; nothing is applied then.

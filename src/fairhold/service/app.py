@@ -11,8 +11,10 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from fairhold import __version__
 from fairhold.service import problems
+from fairhold.service.allowing import authorise
 from fairhold.service.auth import Guard, the_token
 from fairhold.service.context import AT_ONCE, Service, now
+from fairhold.service.doorkeeper import Doorkeeper
 from fairhold.service.gate import Gate
 from fairhold.service.listening import url_of
 from fairhold.service.metrics import Requests
@@ -20,6 +22,8 @@ from fairhold.service.models.answers import Problem
 from fairhold.service.news import News
 from fairhold.service.queries import refuse_unknown
 from fairhold.service.routers import (
+    access,
+    audit,
     consumers,
     cycles,
     docs,
@@ -31,6 +35,7 @@ from fairhold.service.routers import (
     plan,
     pods,
     status,
+    tokens,
     usage,
 )
 
@@ -42,7 +47,12 @@ if TYPE_CHECKING:
     from fairhold.service.stopping import Stopping
 
 PREFIX = "/v1"
-_ABOUT = "Shares a cluster by a plan. Every request needs the service's token, on loopback too."
+SUBJECTS = (
+    *(jobs, output, plan, consumers, hosts, pods, cycles, events, usage, health, status),
+    *(tokens, access, audit, docs),
+)
+"""Modules with a router each: all addresses but that of the OpenAPI document itself."""
+_ABOUT = "Shares a cluster by a plan. Every request needs a token, on loopback too."
 
 
 def make_app(
@@ -55,12 +65,16 @@ def make_app(
     """
     news, requests = News(desk), Requests()
     port = settings.port if port is None else port
+    guard = Guard(the_token(settings.directory), settings, desk.core.people)
+    guard.port = port
+    keeper = Doorkeeper(desk, guard)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         news.open()
         yield
         news.close()
+        keeper.close()
 
     app = FastAPI(
         title="Fairhold",
@@ -76,17 +90,14 @@ def make_app(
     )
     app.state.service = Service(
         *(desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)),
-        url_of(settings, port),
+        *(url_of(settings, port), keeper),
     )
-    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(refuse_unknown)])
-    for subject in (jobs, output, plan, consumers, hosts, pods, cycles, events, usage, health, status, docs):
+    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
+    for subject in SUBJECTS:
         whole.include_router(subject.router)
     app.include_router(whole)
     problems.register(app)
-    guard = Guard(the_token(settings.directory), settings)
-    guard.port = port
-    observing = settings.is_observing
-    app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests, is_observing=observing)
+    app.add_middleware(Gate, guard=guard, settings=settings, requests=requests, keeper=keeper)
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

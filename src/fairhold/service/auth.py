@@ -1,4 +1,4 @@
-"""Authentication: a token, or the peer of the Unix socket; and the allowed origins."""
+"""Authentication: a token, or the peer of a Unix socket; and the allowed origins."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ import re
 import secrets
 import socket
 import struct
+import time
 from functools import partial
 from hmac import compare_digest
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.access.permissions import ROOT, Permission
+from fairhold.access.rights import Rights, unlimited
+from fairhold.access.tokens import is_of_people, parse_token
 from fairhold.engines.private import drafted, read_private
 from fairhold.errors import Fault, InputError
+from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from fairhold.ports.people import TokenRecord
+    from fairhold.runtime.live.people import People
     from fairhold.service.settings import ServiceSettings
 
 TOKEN = "token"  # noqa: S105 - the name of its file
@@ -28,30 +35,41 @@ _ROOT = 0
 _HERE = "fairhold"
 """What the service is called over its Unix socket, whatever port it listens on."""
 _LONGEST_TOKEN = 4096
+_CALLED, _MOST_CALLED = 60.0, 10_000
+"""Seconds for which the name of a user of this machine is kept, and how many names are."""
 _HARD_TO_GUESS = re.compile(rb"[!-~]{20,}")
 
 
 class Refused(NamedTuple):
-    """Why somebody may not ask."""
+    """Why somebody may not ask; user: who he says he is, where that is certain."""
 
     status: int
     fault: Fault
     headers: Mapping[str, str]
+    user: str = ""
 
 
 class Caller(NamedTuple):
     """Who asks.
 
-    user : name
-    may_change : whether more may be asked for than what is, and what would be
+    user   : name
+    via    : by what he is known: `token file`, `token 7` or `uid 1000`
+    rights : what he may do
+    token  : number of his own token, 0 = he has shown none
+    expires : instant at which that token ends, 0 = never
+    is_built_in : whether the service knows him without the access document, so that no limit of that holds for him
     """
 
     user: str
-    may_change: bool = True
+    via: str
+    rights: Rights
+    token: int = 0
+    expires: int = 0
+    is_built_in: bool = False
 
 
-VIEWER = Caller("viewer", may_change=False)
-"""Whoever has the viewers' token."""
+VIEWER = Caller("viewer", "viewers' token", Rights("viewer", {Permission.VIEW: (ROOT,)}), is_built_in=True)
+"""Whoever has the viewers' token: he sees all and changes nothing."""
 
 
 class Peer(NamedTuple):
@@ -66,37 +84,63 @@ class Peer(NamedTuple):
 class Guard:
     """Checks requests: the name that they call, the page that they come from, who they are.
 
-    token : of this service
-    port  : that it listens on, 0 = any port is believed
+    token  : the single one of this service, for its administrator
+    people : those that the access document knows, and their tokens
+    now    : the time of day
+    port   : that it listens on, 0 = any port is believed
+    used   : number of a token → instant of its last use, since somebody has taken it
     """
 
-    def __init__(self, token: str, settings: ServiceSettings) -> None:
+    def __init__(
+        self,
+        token: str,
+        settings: ServiceSettings,
+        people: People,
+        now: Callable[[], int] = lambda: time.time_ns() // 1000,
+    ) -> None:
         self._token, self._viewers = token.encode(), settings.viewer_token
+        self._people, self._now = people, now
         self._names = settings.own_names()
         self._scheme = "https" if settings.is_secure else "http"
         self._own = os.getuid()
-        self._user = user_name(self._own)
+        self._administrator = _built_in(user_name(self._own), "token file")
+        self._here: dict[int, Caller] = {uid: _built_in(user_name(uid), f"uid {uid}") for uid in (self._own, _ROOT)}
         self.port = settings.port
+        self.used: dict[int, int] = {}
+        self._called: dict[int, tuple[str, float]] = {}
 
     def check(self, headers: Mapping[bytes, bytes], peer: Peer) -> Caller | Refused:
         """Who asks, or why it is refused."""
+        return self._foreign(headers, peer) or self._known(headers.get(b"authorization", b""), peer)
+
+    def _foreign(self, headers: Mapping[bytes, bytes], peer: Peer) -> Refused | None:
+        """Why a request is not meant for this service."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if not (self._is_own(host) or (host == _HERE and peer.uid is not None)):
             what = "the `Host` of the request is not a name of this service"
-            return Refused(
-                403,
-                Fault("foreign-host", what, "use the address that the service printed, or add the name with --name"),
-                {},
-            )
+            mend = "use the address that the service printed, or add the name with --name"
+            return Refused(403, Fault("foreign-host", what, mend), {})
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").lower() != f"{self._scheme}://{host}":
             what = "the request comes from a page of another origin"
-            return Refused(
-                403, Fault("foreign-origin", what, "send it without a browser, or from this service's pages"), {}
-            )
-        if peer.uid is not None and peer.uid in {self._own, _ROOT}:
-            return Caller(user_name(peer.uid))
-        return self._by_token(headers.get(b"authorization", b""))
+            mend = "send it without a browser, or from this service's pages"
+            return Refused(403, Fault("foreign-origin", what, mend), {})
+        return None
+
+    def _known(self, header: bytes, peer: Peer) -> Caller | Refused:
+        scheme, _, given = header.partition(b" ")
+        text = given.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
+        if text is not None and compare_digest(text.encode(), self._token):
+            return self._administrator
+        if text is not None and self._is_of_viewers(text.encode()):
+            return VIEWER
+        if text is not None and is_of_people(text):
+            return self._by_own_token(text)
+        if peer.uid is not None and (caller := self._by_uid(peer.uid)) is not None:
+            return caller
+        if text is None:
+            return _unproven("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")
+        return _unproven("wrong-token", "the token is not this service's", "read it from the file `token` again")
 
     def _is_own(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")
@@ -104,18 +148,39 @@ class Guard:
             return host in self._names
         return name in self._names and (not self.port or port == str(self.port))
 
-    def _by_token(self, header: bytes) -> Caller | Refused:
-        scheme, _, given = header.partition(b" ")
-        challenge = {"WWW-Authenticate": "Bearer"}
-        if scheme.lower() != b"bearer":
-            fault = Fault("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")
-            return Refused(401, fault, challenge)
-        if not compare_digest(given.strip(), self._token):
-            if self._is_of_viewers(given.strip()):
-                return VIEWER
-            fault = Fault("wrong-token", "the token is not this service's", "read it from the file `token` again")
-            return Refused(401, fault, challenge)
-        return Caller(self._user)
+    def _by_uid(self, uid: int) -> Caller | None:
+        if uid in self._here:
+            return self._here[uid]
+        name = self._name_of(uid)
+        return Caller(name, f"uid {uid}", self._people.rights(name)) if self._people.knows(name) else None
+
+    def _name_of(self, uid: int) -> str:
+        """The name of a user, asked of the system once in a while: that may take it to a directory service."""
+        moment = time.monotonic()
+        name, until = self._called.get(uid, ("", 0.0))
+        if moment >= until:
+            name = user_name(uid)
+            self._called = {**self._called, uid: (name, moment + _CALLED)} if len(self._called) < _MOST_CALLED else {}
+        return name
+
+    def _by_own_token(self, text: str) -> Caller | Refused:
+        token, people = parse_token(text), self._people
+        if token is not None and token.cluster != people.mark:
+            what = "the token is of another cluster"
+            return _unproven("foreign-token", what, "use a token of this one: `fairhold token create` makes it")
+        kept = people.token(token.number) if token is not None else None
+        if token is None or kept is None or not token.is_of(kept.digest):
+            mend = "look whether all of it was copied, or have a new one made"
+            return _unproven("wrong-token", "the token is not one of this service's", mend)
+        now = self._now()
+        if refused := _ended(kept, now):
+            return refused
+        if not people.knows(kept.user):
+            what = f"the access document does not know `{kept.user}`, whose token this is"
+            mend = "have an administrator add the user: `fairhold access apply`"
+            return Refused(403, Fault("unknown-user", what, mend), {}, kept.user)
+        self.used[kept.number] = now
+        return Caller(kept.user, f"token {kept.number}", people.rights(kept.user), kept.number, kept.expires)
 
     def _is_of_viewers(self, given: bytes) -> bool:
         """Whether this is the viewers' token; its file is read anew, as others may write another into it."""
@@ -127,6 +192,25 @@ class Guard:
         except OSError:
             return False
         return bool(_HARD_TO_GUESS.fullmatch(token)) and compare_digest(given, token)
+
+
+def _built_in(user: str, via: str) -> Caller:
+    return Caller(user, via, unlimited(user), is_built_in=True)
+
+
+def _ended(token: TokenRecord, now: int) -> Refused | None:
+    """Why a token does not count any more."""
+    mend = "make another with `fairhold token create`, or ask an administrator for one"
+    if token.revoked:
+        return _unproven("revoked-token", f"token {token.number} was revoked", mend, token.user)
+    if token.expires and now >= token.expires:
+        what = f"token {token.number} ended at {format_instant(token.expires)}"
+        return _unproven("expired-token", what, mend, token.user)
+    return None
+
+
+def _unproven(code: str, what: str, mend: str, user: str = "") -> Refused:
+    return Refused(401, Fault(code, what, mend), {"WWW-Authenticate": "Bearer"}, user)
 
 
 def user_name(uid: int) -> str:

@@ -5,27 +5,36 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Annotated, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import Annotated, Any, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from fastapi import Depends, Request
 
+from fairhold.access.rights import Rights
 from fairhold.engines.agents.machine import MachineStatus
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.measures import Measures
+from fairhold.errors import InputError
 from fairhold.ports import Store
+from fairhold.runtime.live.auditing import Deed
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.desk import Desk, Freeing
+from fairhold.service.allowing import require_visible
 from fairhold.service.auth import Caller
+from fairhold.service.doorkeeper import Doorkeeper
 from fairhold.service.metrics import Requests
 from fairhold.service.news import News
 from fairhold.service.problems import refused
 from fairhold.service.settings import ServiceSettings
 from fairhold.service.stopping import Stopping
+from fairhold.service.veil import Veil, veiled
 
 Answer = TypeVar("Answer")
 Given = ParamSpec("Given")
 AT_ONCE = 3
 """Plans that are read or compared at a time."""
+NOBODY = Caller("", "", Rights("", {}))
+REFUSED = frozenset({"not-allowed"})
+"""Refusals that the gate puts on the record, many of them as one."""
 _LONGEST = 60.0
 """Seconds after which a desk that does not answer is given up."""
 
@@ -48,13 +57,16 @@ class Governing(Protocol):
 
 
 class Service(NamedTuple):
-    """A desk as the handlers see it.
+    """A desk as the handlers see it; for one request, with who asks.
 
     stopping : takes the order to stop; None = who made the application ends it
     started  : instant
     began    : the same on a clock that nobody sets, seconds
     turn     : to read or compare plans: a few at a time, so that large ones leave threads for everybody else
     url      : address for clients by TCP
+    keeper   : knows how often somebody may ask
+    caller   : who asks
+    deed     : what he asks for, for the record
     """
 
     desk: Desk
@@ -66,6 +78,23 @@ class Service(NamedTuple):
     began: float
     turn: asyncio.Semaphore
     url: str
+    keeper: Doorkeeper
+    caller: Caller = NOBODY
+    deed: Deed = Deed("", "", "", "")
+
+    @property
+    def rights(self) -> Rights:
+        """What the caller may do."""
+        return self.caller.rights
+
+    def renewed(self) -> Rights | None:
+        """What the caller may do by now, for answers that last; None = he may not ask any more."""
+        caller, people = self.caller, self.desk.core.people
+        if caller.is_built_in:
+            return caller.rights
+        token = people.token(caller.token)
+        is_over = token is not None and (token.revoked or (token.expires and now() >= token.expires))
+        return None if is_over or not people.knows(caller.user) else people.rights(caller.user)
 
     @property
     def store(self) -> Store:
@@ -100,13 +129,59 @@ class Service(NamedTuple):
         async with self.turn:
             return await asyncio.to_thread(work, *given, **more)
 
-    async def write(self, ask: Callable[[Core], Answer]) -> Answer:
-        """Let the core do something; returns when it is durable."""
-        return await _answer(self.desk.write(ask))
+    async def write(
+        self, ask: Callable[[Core], Answer], target: str = "", told: Callable[[Answer], str] | None = None
+    ) -> Answer:
+        """Let the core do something; returns when it is durable, and with it the record of who asked for what.
+
+        target : what it is about; told: what it is about, of the answer, where that is known only then
+        """
+        if isinstance(ask, Freeing):
+            freed: Any = Freeing(self.recorded(ask.ask, target))
+            return await _answer(self.desk.write(freed))
+        return await _answer(self.desk.write(self.recorded(ask, target, told)))
+
+    def recorded(
+        self, ask: Callable[[Core], Answer], target: str = "", told: Callable[[Answer], str] | None = None
+    ) -> Callable[[Core], Answer]:
+        """The same with a record of it; see `write`."""
+        return _recorded(ask, self.deed, target, told)
 
     async def read(self, ask: Callable[[Core], Answer]) -> Answer:
         """Look at the core."""
         return await _answer(self.desk.read(ask))
+
+    async def read_job(self, job: str, ask: Callable[[Core], Answer]) -> Answer:
+        """Look at a job; InputError `unknown-job` where the caller does not see it."""
+
+        def look(core: Core) -> Answer:
+            require_visible(core, self.rights, job)
+            return ask(core)
+
+        return await self.read(look)
+
+    def shown(self, document: dict[str, Any]) -> dict[str, Any]:
+        """A document as the caller may see it."""
+        return document if self.rights.sees_all else veiled(document, Veil.of(self.desk.core, self.rights))
+
+
+def _recorded(
+    ask: Callable[[Core], Answer], deed: Deed, target: str, told: Callable[[Answer], str] | None
+) -> Callable[[Core], Answer]:
+    """The same with a record of it, also where it is refused."""
+
+    def recorded(core: Core) -> Answer:
+        meant = deed._replace(target=target or deed.target)
+        try:
+            answer = ask(core)
+        except InputError as error:
+            if error.faults[0].code not in REFUSED:
+                core.audit.note(meant, core.now(), error.faults[0].code)
+            raise
+        core.audit.note(meant._replace(target=told(answer)) if told else meant, core.now())
+        return answer
+
+    return recorded
 
 
 async def _answer(future: Future[Answer]) -> Answer:
@@ -119,9 +194,12 @@ async def _answer(future: Future[Answer]) -> Answer:
 
 
 async def the_service(request: Request) -> Service:
-    """The service that a request came to."""
+    """The service that a request came to, with who asks."""
     service: Service = request.app.state.service
-    return service
+    caller: Caller = request.scope["state"]["caller"]
+    origin: str = request.scope["state"].get("origin", "")
+    deed = Deed(caller.user, caller.via, origin, request.scope["route"].name)
+    return service._replace(caller=caller, deed=deed)
 
 
 async def the_caller(request: Request) -> Caller:

@@ -5,28 +5,33 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 
 from fairhold.errors import Fault
 from fairhold.runtime.live.submitting import raised
 from fairhold.service.auth import Peer, Refused
+from fairhold.service.doorkeeper import origin_of
 from fairhold.service.problems import head_too_large, problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from fairhold.service.auth import Caller, Guard
+    from fairhold.service.doorkeeper import Doorkeeper
     from fairhold.service.metrics import Requests
-    from fairhold.service.settings import RequestLimits
+    from fairhold.service.settings import ServiceSettings
 
 _PIECE = 64 * 1024
-_OF_PLANS = ("/v1/plan", "/v1/stop")
-"""How requests begin that are taken where only the plan may be changed."""
-_LOOKS = frozenset({("POST", "/v1/plan/check"), ("POST", "/v1/plan/diff"), ("POST", "/v1/jobs/check")})
-"""Requests that change nothing, besides those that only get."""
+_OF_PLANS = ("/v1/plan", "/v1/stop", "/v1/access", "/v1/tokens")
+"""How requests begin that are taken where only the plan, and who may do what, may be changed."""
+_LOOKS = frozenset({"/v1/jobs/check"})
+"""Further requests that change nothing, besides those that only get."""
 _LOG = logging.getLogger("fairhold.requests")
 
 
@@ -38,17 +43,12 @@ class Gate:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        guard: Guard,
-        limits: RequestLimits,
-        requests: Requests,
-        is_observing: bool = False,
+        self, app: ASGIApp, *, guard: Guard, settings: ServiceSettings, requests: Requests, keeper: Doorkeeper
     ) -> None:
-        self._app, self._is_observing = app, is_observing
+        self._app, self._is_observing = app, settings.is_observing
+        self._keeper = keeper
         self._guard = guard
-        self._limits = limits
+        self._limits = settings.limits
         self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,6 +81,7 @@ class Gate:
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", "")
             self._requests.count(scope["method"], route.removeprefix("/v1"), status, seconds)
+            self._keeper.answered(scope, status)
             told = {"status": status, "seconds": round(seconds, 6)}
             _LOG.debug("%s %s", scope["method"], scope["path"], extra=told)
 
@@ -91,12 +92,25 @@ class Gate:
         if head + len(scope["query_string"]) > self._limits.head:
             return problem(431, [head_too_large(self._limits.head)], {"Connection": "close"})
         headers = dict(scope["headers"])
+        return self._stranger(scope, headers) or self._too_much(state, headers)
+
+    def _stranger(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Response | None:
+        """The answer to somebody who may not ask, or not now. Notes who asks."""
+        state = scope["state"]
+        if fault := _careless(scope):
+            state["refused"] = fault.code
+            return problem(400, [fault])
         caller = self._guard.check(headers, state.get("peer", Peer(None)))
         if isinstance(caller, Refused):
+            state["refused"], state["claimed"] = caller.fault.code, caller.user
             return problem(caller.status, [caller.fault], caller.headers)
-        state["caller"] = caller
-        if (why := self._barred(caller, scope["method"], scope["path"])) is not None:
-            return why
+        state["caller"], state["origin"] = caller, origin_of(scope)
+        if not self._keeper.lets_in(caller):
+            return problem(429, [_too_often(caller)])
+        return self._barred(scope["method"], scope["path"])
+
+    def _too_much(self, state: dict[str, Any], headers: Mapping[bytes, bytes]) -> Response | None:
+        """The answer where there are too many clients, or too much is sent."""
         limit, most = self._limits.most_clients
         if state.get("clients", 0) > most:
             what = f"the limit `{limit}` is {getattr(self._limits, limit)}"
@@ -107,18 +121,13 @@ class Gate:
             return problem(413, [self._too_large()], {"Connection": "close"})
         return None
 
-    def _barred(self, caller: Caller, method: str, path: str) -> Response | None:
-        """The answer to a change that this caller may not ask for, or that nobody may; None = it may be asked for."""
-        if method in {"GET", "HEAD"} or (method, path) in _LOOKS:
+    def _barred(self, method: str, path: str) -> Response | None:
+        """The answer to a change that nobody may ask for where others decide; None = it may be asked for."""
+        if not self._is_observing or method in {"GET", "HEAD"} or path in _LOOKS or path.startswith(_OF_PLANS):
             return None
-        if not caller.may_change:
-            what = "the viewers' token lets you look, and change nothing"
-            return problem(403, [Fault("only-viewing", what, "ask with the service's own token")])
-        if self._is_observing and not path.startswith(_OF_PLANS):
-            what = "this service only observes its cluster, where others decide"
-            mend = "start it without --observe-only to govern the cluster"
-            return problem(409, [Fault("only-observing", what, mend)])
-        return None
+        what = "this service only observes its cluster, where others decide"
+        mend = "start it without --observe-only to govern the cluster"
+        return problem(409, [Fault("only-observing", what, mend)])
 
     def _in_pieces(self, send: Send, scope: Scope) -> Send:
         """Send long bodies piece by piece, each when the client has taken most of what was sent; leave who does not."""
@@ -162,3 +171,26 @@ class Gate:
     def _too_large(self) -> Fault:
         what = f"the limit `body` is {self._limits.body} bytes"
         return Fault("too-large", what, f"send less in one request, or {raised('body')}")
+
+
+def _careless(scope: Scope) -> Fault | None:
+    """What is wrong with how a request shows its token, whatever the token is; None = nothing."""
+    if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
+        what = "the request has two headers `Authorization`, and it is not clear which one counts"
+        return Fault("two-tokens", what, "send one")
+    query = scope["query_string"]
+    if b"token" in query.lower() and any(
+        name.lower() in _TOKENS for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    ):
+        what = "a token in an address is written to logs and histories on its way"
+        return Fault("token-in-query", what, "send `Authorization: Bearer TOKEN`, and revoke this token")
+    return None
+
+
+_TOKENS = frozenset({"token", "access_token", "bearer_token"})
+"""Names under which others send tokens in queries."""
+
+
+def _too_often(caller: Caller) -> Fault:
+    what = f"the limit `requests` of `{caller.user}` is {caller.rights.limits.requests} a second"
+    return Fault("too-many", what, "ask less often, or have an administrator raise it in the access document")

@@ -44,18 +44,21 @@ def begin_to_listen(door: Door, host: str, port: int) -> None:
         raise cannot_listen(host, port, error, _PURPOSE) from error
 
 
-def listen_here(directory: Path) -> Door:
-    """A Unix socket in the state directory, which is this service's alone. InputError `socket-path`."""
-    path = directory / SOCKET
+def listen_here(path: Path, *, for_all: bool = False) -> Door:
+    """A Unix socket, for this service's user alone, or for all users of this machine. InputError `socket-path`.
+
+    One that is there is taken for that of a service before: the store's lock says that there is no other.
+    """
     door = Door(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        path.unlink(missing_ok=True)  # of a service before: the store's lock says that there is no other
+        if path.is_socket():
+            path.unlink()
         door.bind(str(path))
-        path.chmod(0o600)  # nobody can connect before `listen`
+        path.chmod(0o666 if for_all else 0o600)  # nobody can connect before `listen`
     except OSError as error:
         door.close()
         what = f"the clients' socket cannot be made: {error.strerror or error}"
-        mend = "remove the file that is there, or choose another state directory with --state"
+        mend = "remove the file that is there, or choose another path with --socket or --state"
         raise InputError([Fault("socket-path", what, mend, file=str(path))]) from error
     door.setblocking(False)  # noqa: FBT003 - its only argument
     return door

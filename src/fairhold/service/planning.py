@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.access.permissions import Permission
+from fairhold.access.plan_scope import beyond
 from fairhold.cycle.plan_timeline import Assumed
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.in_use import InUseError
 from fairhold.planio.balances import balance_document, balances
 from fairhold.planio.plan import parse_plan
+from fairhold.runtime.live.people import dead_bindings
 from fairhold.runtime.live.views.state import live_state
 from fairhold.service.plan_hosts import hosts_told
 from fairhold.service.problems import fault_document
@@ -19,6 +23,8 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.access.document import Access
+    from fairhold.access.rights import Rights
     from fairhold.model.plan import Plan
     from fairhold.model.tree import ConsumerTree
     from fairhold.ports import PlanVersion
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
 
 NAME = "the new plan"
+_MOST_PLACES = 5
+"""Places that are told of a change that goes too far."""
 SLICE = 1_000
 """Jobs that are taken at once while the desk waits: some milliseconds."""
 
@@ -103,13 +111,34 @@ class Look(NamedTuple):
     is_strict: bool = True
 
 
-def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -> Effect:
+class Scope(NamedTuple):
+    """Who wants a plan in force, and the access document, which the plan may leave with dead bindings."""
+
+    rights: Rights
+    access: Access
+
+    def check(self, old: Plan, new: Plan, moved: Mapping[str, str]) -> None:
+        """Raise InputError `not-allowed` where the change goes beyond what is below his part of the tree."""
+        paths = self.rights.paths.get(Permission.EDIT_PLAN, ())
+        found = [outside.text() for outside in islice(beyond(old, new, moved, paths), _MOST_PLACES)]
+        if found:
+            where = ", ".join(f"`{path}`" for path in paths) or "nothing"
+            what = f"`{self.rights.user}` may change what is below {where}, and this changes more: {'; '.join(found)}"
+            mend = "leave these places as they are, or ask a plan editor of a consumer above"
+            raise InputError([Fault("not-allowed", what, mend)])
+
+
+def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look, scope: Scope | None = None) -> Effect:
     """What a plan would do now and in the time to come; InputError where it cannot be in force.
 
-    was : new path → old path
+    was   : new path → old path
+    scope : who wants it; None = somebody who only looks
     """
     plan, warnings = parse_plan(text, NAME, places=True)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
+    if scope is not None:
+        scope.check(frozen.plan, plan, moved)
+        warnings = (*warnings, *dead_bindings(scope.access, plan.tree, frozen.plan.tree))
     standing = left = frozen.standing()
     obstacles: tuple[Fault, ...] = ()
     try:

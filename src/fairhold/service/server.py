@@ -25,7 +25,7 @@ from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
 from fairhold.service.connection import Connection
 from fairhold.service.doors import Crowd
-from fairhold.service.listening import begin_to_listen, listen_here, listen_tcp, tell, untell, url_of
+from fairhold.service.listening import SOCKET, begin_to_listen, listen_here, listen_tcp, tell, untell, url_of
 from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
 
 if TYPE_CHECKING:
@@ -134,21 +134,21 @@ async def run(
     stopping, tls = Stopping(desk), _tls(settings)
     with contextlib.ExitStack() as doors:
         tcp = doors.enter_context(contextlib.closing(tcp or listen_tcp(settings.host, settings.port)))
-        here = doors.enter_context(contextlib.closing(listen_here(settings.directory)))
+        here = [doors.enter_context(contextlib.closing(door)) for door in _sockets(settings)]
         begin_to_listen(tcp, settings.host, settings.port)
         port = tcp.getsockname()[1]
         app = make_app(desk, settings, stopping=stopping, port=port)
         news: News = app.state.service.news
         news.open()
         crowd = Crowd(settings.limits)
-        for door in (tcp, here):
+        for door in (tcp, *here):
             door.guard(crowd)
-        servers = [_server(app, settings, crowd, each) for each in (tls, {})]
+        servers = [_server(app, settings, crowd, each) for each in (tls, *({} for _ in here))]
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
                 loop.add_signal_handler(number, _signalled, stopping, servers)
         async with asyncio.TaskGroup() as tasks:
-            for server, door in zip(servers, (tcp, here), strict=True):
+            for server, door in zip(servers, (tcp, *here), strict=True):
                 tasks.create_task(server.serve(sockets=[door]))
             for server in servers:
                 await server.is_open.wait()
@@ -159,6 +159,7 @@ async def run(
                 on_ready(url)
             failed = await _end(desk, stopping)
             news.close()
+            app.state.service.keeper.close()
             for server in servers:
                 server.should_exit = True
     if isinstance(failed, MustEndError):
@@ -166,6 +167,13 @@ async def run(
     if failed is not None:
         raise ServiceFailedError(f"the service has failed: {failed}") from failed
     return stopping.how or LEAVE
+
+
+def _sockets(settings: ServiceSettings) -> Iterator[Door]:
+    """The Unix sockets: the service's own, and the one for all users of this machine."""
+    yield listen_here(settings.directory / SOCKET)
+    if settings.socket is not None:
+        yield listen_here(settings.socket, for_all=True)
 
 
 def _tell(settings: ServiceSettings, url: str) -> None:

@@ -67,6 +67,7 @@ class ServiceSettings:
     host, port  : address; port 0 = any that is free
     certificate, key : files in PEM for TLS; without them only a loopback address is listened on
     names       : further names under which clients call this service in `Host`
+    socket      : path of a further Unix socket, which all users of this machine may open; None = there is none
     pointers    : links to `service.json` to be made, where clients look for a service
     viewer_token : file with the token of those who may look and change nothing, None = there is none
     is_observing : others decide, and only the plan may be changed
@@ -84,6 +85,7 @@ class ServiceSettings:
     pointers: tuple[Path, ...] = ()
     viewer_token: Path | None = None
     is_observing: bool = False
+    socket: Path | None = None
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0
     patience: float = 5.0

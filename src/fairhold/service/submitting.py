@@ -15,6 +15,7 @@ from fairhold.planio.units import told_unit
 from fairhold.runtime.live.path_suggestions import better
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.jobs import accepted_document
+from fairhold.service.allowing import sees_job
 from fairhold.service.problems import refused
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.vector import Told
     from fairhold.runtime.live.core import Core
+    from fairhold.service.auth import Caller
     from fairhold.service.models.requests import SubmitBody
 
 
@@ -66,22 +68,36 @@ def submission(body: SubmitBody, user: str, key: str, group: str, unit: Told = (
     return Submission(user, key, terms, spec)
 
 
-def submit(core: Core, body: SubmitBody, user: str, key: str) -> tuple[str, dict[str, Any] | None]:
+def submit(core: Core, body: SubmitBody, user: str, key: str, caller: Caller) -> tuple[str, dict[str, Any] | None]:
     """Accept a job; its name, and its document where it is new. In the desk's thread."""
     before = core.next_job
-    asked = _asked(core, body, user, key)
-    with _in_words(core, before, body.consumer):
+    asked = _allowed(core, body, _asked(core, body, user, key), caller)
+    with _in_words(core, before, body.consumer, caller):
         name = core.submit(asked)
     return name, None if core.next_job == before else accepted_document(core, core.orchestrator.jobs[name])
 
 
-def check(core: Core, body: SubmitBody, user: str, key: str) -> dict[str, Any]:
+def check(core: Core, body: SubmitBody, user: str, key: str, caller: Caller) -> dict[str, Any]:
     """What a job would ask for, where it would be accepted now. In the desk's thread."""
-    asked = _asked(core, body, user, key)
-    with _in_words(core, core.next_job, body.consumer):
+    asked = _allowed(core, body, _asked(core, body, user, key), caller)
+    with _in_words(core, core.next_job, body.consumer, caller):
         core.check(asked)
     group = asked.terms.resource_group
     return {"resource_group": group, "tasks": body.count, "units": body.units, "unit": dict(asked.terms.unit) or None}
+
+
+def _allowed(core: Core, body: SubmitBody, asked: Submission, caller: Caller) -> Submission:
+    """The same with what its owner may have wait; InputError where it waits for jobs that the caller does not see."""
+    for needed in body.after:
+        if not (caller.rights.sees_all or sees_job(core, caller.rights, needed.job)):
+            what = f"there is no job `{needed.job}` to wait for"  # as where there is none
+            raise refused("unknown-job", what, "`fairhold jobs --all` shows what there is")
+    return asked._replace(most_waiting=most_waiting(core, caller, asked.user))
+
+
+def most_waiting(core: Core, caller: Caller, owner: str) -> int:
+    """How many tasks of an owner may wait in one leaf, 0 = any number; none is set for who runs the service."""
+    return 0 if caller.is_built_in and owner == caller.user else core.people.access.limits_of(owner).waiting_in_leaf
 
 
 def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
@@ -103,14 +119,15 @@ def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
 
 
 @contextmanager
-def _in_words(core: Core, number: int, consumer: str) -> Iterator[None]:
+def _in_words(core: Core, number: int, consumer: str, caller: Caller) -> Iterator[None]:
     """Refusals without the number that the job would have had, which nobody was told; with the leaf that was meant."""
     try:
         yield
     except InputError as error:
         head = f"job `{number}`: "
         faults = [replace(fault, what=fault.what.removeprefix(head)) for fault in error.faults]
-        raise better(InputError(faults), core.plan.tree, consumer) from None
+        refusal = InputError(faults)
+        raise (better(refusal, core.plan.tree, consumer) if caller.rights.sees_all else refusal) from None
 
 
 def only_group(groups: Iterable[str]) -> str:

@@ -9,10 +9,12 @@ from fairhold.store.records import JOBS, TASKS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from fairhold.access.chain import Record
     from fairhold.model.usage import Usage
     from fairhold.ports import CycleNote, FinishedJob, FinishedTask, PlanVersion
+    from fairhold.ports.people import AccessVersion, TokenRecord
     from fairhold.store.records import Kind
     from fairhold.store.words import Words
 
@@ -99,6 +101,23 @@ class GatheredBatch:
     def put_meta(self, name: str, value: str) -> None:
         """Keep a word about the store."""
         self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
+
+    def put_access(self, access: AccessVersion) -> None:
+        """Keep a new version of the access document."""
+        self._add("INSERT INTO accesses VALUES (?, ?, ?, ?, ?)", *access)
+
+    def put_token(self, token: TokenRecord) -> None:
+        """Keep a token."""
+        self._add("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *token)
+
+    def use_tokens(self, used: Mapping[int, int]) -> None:
+        """Keep when tokens were used last."""
+        for number, instant in used.items():
+            self._add("UPDATE tokens SET used = ?2 WHERE number = ?1", number, instant)
+
+    def put_record(self, record: Record) -> None:
+        """Keep a record of what was done."""
+        self._add("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *record)
 
     def _add(self, statement: str, *values: object) -> None:
         self._rows.setdefault(statement, []).append(values)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from fairhold.access.chain import Record, first_break
 from fairhold.errors import Fault, count
 from fairhold.store.bodies import bodies, texts
+from fairhold.store.people import chain_begin
+from fairhold.store.schema import format_of
 from fairhold.store.troubles import DAMAGED, RESTORE, is_damage
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
     from fairhold.store.bodies import ContentsOf, Finding
 
+_WITH_RECORDS = 7
+"""The first format that has them."""
 _MOST = 20
 """Findings of SQLite that are told."""
 
@@ -26,7 +31,7 @@ def findings(connection: sqlite3.Connection, path: Path, contents: ContentsOf | 
     """
     found: list[Fault] = []
     try:
-        for one in (_pages, _strangers, _log, _lists, texts):
+        for one in (_pages, _strangers, _log, _lists, _records, texts):
             found += (Fault(code, what, mend, file=str(path)) for code, what, mend in one(connection))
         found += (Fault(code, what, mend, file=str(path)) for code, what, mend in bodies(connection, contents))
     except sqlite3.DatabaseError as error:
@@ -70,6 +75,17 @@ def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
     )
     for (seq,) in connection.execute(query):
         yield "store-clock", f"entry {seq} has an earlier time than the entry before it", RESTORE
+
+
+def _records(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Records of what was done that do not follow from those before."""
+    if format_of(connection) < _WITH_RECORDS:
+        return
+    rows = (Record(*row) for row in connection.execute("SELECT * FROM records ORDER BY seq"))
+    broken = first_break(rows, chain_begin(connection))[1]
+    if broken is not None:
+        mend = "keep this store to look into it; a backup may have the record whole"
+        yield "record-broken", f"the record of what was done: {broken.why}", mend
 
 
 def _lists(connection: sqlite3.Connection) -> Iterator[Finding]:

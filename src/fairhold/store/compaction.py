@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.store.people import CHAIN
 from fairhold.store.records import JOBS, TASKS, labels_text
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def step(connection: sqlite3.Connection, retention: Retention) -> tuple[int, boo
         or _old(connection, "submit_keys", "at", "user, key", retention.keys)
         or _old(connection, "cycle_documents", "cycle", "cycle", _cycle_before(connection, retention.documents))
         or _cycles(connection, retention.cycles)
+        or _records(connection, retention.records)
         or _old(connection, '"usage"', '"end"', "rowid", retention.usage + 1 if retention.usage else 0)
         or _old(connection, "past_labels", "ended", "job", max(0, retention.usage - SPAN))
     )
@@ -74,6 +76,16 @@ def _cycles(connection: sqlite3.Connection, before: int) -> int:
     connection.executemany("DELETE FROM cycle_documents WHERE cycle = ?", old)
     connection.executemany("DELETE FROM cycles WHERE number = ?", old)
     return len(old)
+
+
+def _records(connection: sqlite3.Connection, before: int) -> int:
+    """Records of what was done, the first ones; what the chain begins with then is kept."""
+    query = "SELECT seq, at, hash FROM records ORDER BY seq LIMIT ?"
+    old = [(seq, mark) for seq, at, mark in connection.execute(query, (ROWS if before else 0,)) if at < before]
+    if not old:
+        return 0
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CHAIN, "{}:{}".format(*old[-1])))
+    return connection.execute("DELETE FROM records WHERE seq <= ?", (old[-1][0],)).rowcount
 
 
 def _jobs(connection: sqlite3.Connection, before: int) -> int:

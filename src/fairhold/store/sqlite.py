@@ -15,6 +15,7 @@ from fairhold.store.checkpoints import Checkpoints
 from fairhold.store.compaction import step
 from fairhold.store.connections import Readers, reader
 from fairhold.store.pages import page
+from fairhold.store.people import PeopleTables
 from fairhold.store.records import JOBS, TASKS
 from fairhold.store.schema import format_of
 from fairhold.store.troubles import DAMAGED, RESTORE, UNSURE, code_of, refusal, speaking, translated
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from fairhold.store.directory import Lock
 
 
-class SqliteStore:
+class SqliteStore(PeopleTables):
     """`ports.Store`; see there. Made by `open_store`.
 
     Writers take turns by `_writing`, which is held while a transaction is written, not while it is gathered.

@@ -204,7 +204,12 @@ def folder(path: Path) -> None:
             "agents.sock: the agents' socket cannot be made: a file of another kind",
             "remove it, or choose",
         ),
-        ("api.sock", folder, "api.sock: the clients' socket cannot be made: Is a directory [socket-path]", "remove"),
+        (
+            "api.sock",
+            folder,
+            "api.sock: the clients' socket cannot be made: Address already in use",
+            "remove",
+        ),
         ("store.lock", folder, ": the store cannot be used: Is a directory [store-failed]", LOOK),
         ("store.sqlite", folder, "store.sqlite: the store cannot be used: unable to open", LOOK),
         ("store.sqlite", file, "store.sqlite: the store is empty [store-damaged]", "restore a backup: fairhold st"),

@@ -40,6 +40,7 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
         is_narrow = any(query.get(name) for name in ("consumer", "state", "user", "label"))
         what = "no such jobs" if is_narrow else "no jobs"
         say(what if query.get("all") else f"{what} that have not ended; `--all` shows ended ones too")
+        _say_others(found)
         return
     fixed = [job.get("preemptible") is False for job in found["jobs"]]
     rows: list[tuple[object, ...]] = [_row(job) for job in found["jobs"]]
@@ -48,6 +49,13 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
     say(fitted((*_HEAD, "preemptible") if any(fixed) else _HEAD, rows, _SPARE))
     if found["next"] is not None:
         complain("there are more jobs; `--limit 0` shows all")
+    _say_others(found)
+
+
+def _say_others(found: Document) -> None:
+    """How many jobs there are of others, for one who is not shown them."""
+    if found.get("others"):
+        complain(f"{count(found['others'], 'job')} of others that have not ended")
 
 
 def _row(job: Document) -> tuple[object, ...]:

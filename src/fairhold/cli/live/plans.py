@@ -71,11 +71,11 @@ def show_difference(
     look : how far ahead, and the time between two checkpoints; None = as the service does it
     """
     path, text = _read(path)
-    found = _OfFile(path).run(service, steps.diff_plan(text, was, *look))
+    found = OfFile(path).run(service, steps.diff_plan(text, was, *look))
     if shown.as_json:
         say_json(found)
         return
-    _warn(found.get("warnings"), str(path))
+    warn_of(found.get("warnings"), str(path))
     say(diff_text(found, clock, is_full=shown.is_full))
 
 
@@ -85,7 +85,7 @@ def apply_plan(service: str, path: Path, body: Document, seen: int | None, shown
     seen : version that it was made from, None = the one in force
     """
     path, text = _read(path)
-    of_file, asked = _OfFile(path), {"text": text, **body}
+    of_file, asked = OfFile(path), {"text": text, **body}
     found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=is_dry, over_time=True))
     _say_applied(found, str(path), shown, is_dry=is_dry)
 
@@ -101,9 +101,9 @@ def ask_and_apply(service: str, path: Path, body: Document, seen: int | None, sh
     It is refused where another plan was put in force while the question stood.
     """
     path, text = _read(path)
-    of_file, asked = _OfFile(path), {"text": text, **body}
+    of_file, asked = OfFile(path), {"text": text, **body}
     found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=True))
-    _warn(found["warnings"], str(path))
+    warn_of(found["warnings"], str(path))
     say(diff_text(found["diff"], clock, is_full=shown.is_full))
     status = _answer()
     if status:
@@ -155,21 +155,21 @@ def _say_applied(found: Document, name: str, shown: Shown, *, is_dry: bool) -> N
     if shown.as_json:
         say_json(found)
         return
-    _warn(found.get("warnings"), name)
+    warn_of(found.get("warnings"), name)
     say(diff_text(found["diff"], clock, is_full=shown.is_full))
     version = found["version"]
     say(f"\nnothing was changed; plan {version} is in force" if is_dry else f"\nplan {version} is in force")
 
 
-def _warn(warnings: Iterable[Document] | None, name: str) -> None:
-    """Warnings about a plan, with the name of its file."""
+def warn_of(warnings: Iterable[Document] | None, name: str) -> None:
+    """Warnings about a document, with the name of its file."""
     for row in warnings or ():
         place = (row["place"],) if row.get("place") else ()
         warn(str(Fault(row["code"], row["what"], row["mend"], place, name, row.get("line") or 0)))
 
 
-class _OfFile:
-    """Says the faults of a plan that was sent with the name of its file."""
+class OfFile:
+    """Says the faults of a document that was sent with the name of its file."""
 
     def __init__(self, path: Path) -> None:
         self._path = printable(str(path))

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cli.kubernetes_commands import kubernetes_app
-from fairhold.cli.live import cluster_commands, job_commands, plan_commands, report_commands, service_commands
+from fairhold.cli.live import (
+    cluster_commands,
+    job_commands,
+    people_commands,
+    plan_commands,
+    report_commands,
+    service_commands,
+)
 from fairhold.cli.live.careful import Careful, CarefulGroup, all_careful
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ _HEADING = "The live service"
 
 def register(app: typer.Typer) -> None:
     """Add them, in the order in which help shows them."""
+    people_apps = {"token": people_commands.token_app, "access": people_commands.access_app}
     for each in (
         cluster_commands.hosts_app,
         plan_commands.plan_app,
@@ -29,6 +37,8 @@ def register(app: typer.Typer) -> None:
         kubernetes_app,
         report_commands.report_app,
     ):
+        all_careful(each)
+    for each in (*people_apps.values(), people_commands.audit_app):
         all_careful(each)
     _add(app, service_commands.serve, job_commands.submit, job_commands.jobs, job_commands.show, job_commands.logs)
     _add(app, job_commands.files, job_commands.fetch)
@@ -40,6 +50,10 @@ def register(app: typer.Typer) -> None:
     app.add_typer(report_commands.report_app, name="report", rich_help_panel=_HEADING)
     _add(app, cluster_commands.state)
     app.add_typer(plan_commands.plan_app, name="plan", rich_help_panel=_HEADING)
+    _add(app, people_commands.whoami)
+    for name, each in people_apps.items():
+        app.add_typer(each, cls=CarefulGroup, name=name, rich_help_panel=_HEADING)
+    app.add_typer(people_commands.audit_app, cls=CarefulGroup, name="audit", rich_help_panel=_HEADING)
     _add(app, service_commands.stop)
     app.add_typer(service_commands.store_app, name="store", rich_help_panel=_HEADING)
     app.add_typer(kubernetes_app, name="kubernetes", rich_help_panel=_HEADING)

@@ -48,6 +48,10 @@ def serve(
         Path | None,
         typer.Option("--viewer-token", metavar="FILE", help="Token of those who may look, and change nothing."),
     ] = None,
+    socket: Annotated[
+        Path | None,
+        typer.Option("--socket", metavar="PATH", help="Further Unix socket, which all users of this machine may open."),
+    ] = None,
     agents: Annotated[
         str, typer.Option("--agents", metavar="HOST:PORT", help="Address to listen at for agents of other machines.")
     ] = "",
@@ -148,7 +152,7 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    wanted = wanted._replace(viewer_token=viewer_token)
+    wanted = wanted._replace(viewer_token=viewer_token, socket=socket)
     if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object or observe_only):
         raise UsageError(
             "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are of a cluster that is "

@@ -68,6 +68,7 @@ class Wanted(NamedTuple):
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
     viewer_token: Path | None = None
+    socket: Path | None = None
 
     @property
     def plan_object(self) -> str:
@@ -136,6 +137,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         viewer_token=wanted.viewer_token,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
         limits=of_one,
+        socket=wanted.socket and wanted.socket.absolute(),
     )
     return live, settings
 
@@ -145,6 +147,8 @@ def _say_ready(url: str, live: LiveSettings, settings: ServiceSettings) -> None:
     from fairhold.service.settings import is_loopback  # noqa: PLC0415
 
     say(f"listening at {url}, state in {settings.directory}")
+    if settings.socket is not None:
+        say(f"users of this machine that the access document knows may use --service unix:{settings.socket}")
     if settings.pointers:
         say(f"commands without --service use this service from now on, as {settings.pointers[0]} says")
     else:

@@ -25,9 +25,11 @@ from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
+from fairhold.runtime.live.auditing import Audit, Deed
 from fairhold.runtime.live.closings import Closing
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
+from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
@@ -39,6 +41,7 @@ from fairhold.runtime.live.submitting import (
     check_size,
     job_of_key,
     still_waited_for,
+    waiting_of,
     waits_of,
 )
 from fairhold.runtime.live.usage import LiveUsage
@@ -73,6 +76,7 @@ class Core:
     waiting      : counts for the limits
     reclaims     : which cycle took back what runs
     observes     : whether others decide, and nothing is done but looked at
+    people       : who there is, and what each may do; audit: the record of what was done
     began        : instants after and up to which this start counted all machines as silent, until they connect
     """
 
@@ -98,6 +102,7 @@ class Core:
         self.cycle_notes = CycleNotes()
         self.usage = LiveUsage(store, self.journal)
         self.reclaims = Reclaims()
+        self.people, self.audit = People(store, self.journal), Audit(store, self.journal)
         self.waiting = Waiting()
         self.outbox = Outbox()
         self.over: list[str] = []
@@ -121,6 +126,7 @@ class Core:
         The first plan is durable on return. StoreFull, StoreError
         """
         latest = self.store.plan()
+        self.people.open()
         if latest is None:
             if self.store.last:
                 raise self.store.damaged("there is a log but no plan")
@@ -130,7 +136,8 @@ class Core:
             self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
             if is_new:
-                self.apply_plan(text, author, f"read from {name}", self.version)
+                number = self.apply_plan(text, author, f"read from {name}", self.version)
+                self.audit.note(Deed(author, "plan file", name, "serve", f"plan {number}"), self.now())
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))
         if latest is None:
@@ -318,17 +325,20 @@ class Core:
         """What the orchestrator is asked for; raises InputError where it cannot be accepted now."""
         check_limits(self, asked.terms)
         after = still_waited_for(self, asked.terms.after)
+        key = (asked.terms.resource_group, asked.terms.consumer, asked.user)
+        self.waiting.check_user(self, key, asked.terms.count, asked.most_waiting)
         return replace(asked.terms, job=str(self.next_job), user=asked.user, after=after)
 
-    def change(self, asked: JobChanged, labels: Mapping[str, str] | None) -> None:
+    def change(self, asked: JobChanged, labels: Mapping[str, str] | None, most_waiting: int = 0) -> None:
         """Change what is asked of a job, and its labels (None = keep them): all of it, or nothing and an error.
 
+        most_waiting : as in a submission
         Labels of a job whose command is not known any more stay as they are.
         """
         job = asked.job
         spec = None if labels is None else self.specs.of(job)  # read before anything is changed
         if asked.consumer:
-            self._move(asked)
+            self._move(asked, most_waiting)
         else:
             self._resize(asked)
         if spec is not None and labels is not None:
@@ -344,16 +354,19 @@ class Core:
                 self.feed(asked)
             return
         check_size(self, asked.tasks)
-        more = Waits((record.resource_group, record.consumer), asked.tasks - record.terms.tasks)
+        more = Waits((record.resource_group, record.consumer), record.terms.user, asked.tasks - record.terms.tasks)
         self.waiting.check(self, more)
         self.feed(asked)
         self.waiting.add(more)
 
-    def _move(self, asked: JobChanged) -> None:
+    def _move(self, asked: JobChanged, most_waiting: int) -> None:
         record = self.orchestrator.jobs.get(asked.job)
         before = record.consumer if record else ""
         if record:
             self.waiting.check_move(self, record, asked.consumer)
+            key = (record.resource_group, asked.consumer, record.terms.user)
+            if before != asked.consumer:
+                self.waiting.check_user(self, key, waiting_of(record), most_waiting)
         self.feed(asked)
         if record:
             self.waiting.move(record, before, asked.consumer)

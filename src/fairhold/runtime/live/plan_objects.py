@@ -19,6 +19,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.planio.document import parse_document
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError, StoreFull
+from fairhold.runtime.live.auditing import Deed
 from fairhold.runtime.live.plan_status import Outcome, is_said, status_of
 
 if TYPE_CHECKING:
@@ -221,7 +222,8 @@ def _put(core: Core, text: str, plan: Plan, said: tuple[str, str]) -> bool:
     latest, before = core.store.plan(), core.store.meta().get(KEPT)
     is_new = text != before and not (latest is not None and is_same(latest, text))
     if is_new:
-        core.apply_plan(text, *said, core.version, plan=plan)
+        number = core.apply_plan(text, *said, core.version, plan=plan)
+        core.audit.note(Deed(said[0], "plan object", "kubernetes", "apply", f"plan {number}"), core.now())
     if text != before:
         core.journal.write(lambda batch: batch.put_meta(KEPT, text))
     return is_new

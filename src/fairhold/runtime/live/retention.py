@@ -39,6 +39,7 @@ class Keep(NamedTuple):
     jobs      : that are over, with their attempts, commands and outputs
     cycles    : that they ran, with their counts; documents : their quotas and moves
     usage     : its sums
+    records   : of what was done
     """
 
     entries: int = 7 * DAY
@@ -47,6 +48,7 @@ class Keep(NamedTuple):
     cycles: int = 7 * DAY
     documents: int = 2 * DAY
     usage: int = 400 * DAY
+    records: int = 400 * DAY
 
 
 def retention(store: Store, keep: Keep, now: int) -> Retention:
@@ -66,6 +68,7 @@ def retention(store: Store, keep: Keep, now: int) -> Retention:
         cycles=before(keep.cycles),
         documents=before(keep.documents),
         usage=before(keep.usage),
+        records=before(keep.records),
     )
 
 

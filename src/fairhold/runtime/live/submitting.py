@@ -25,12 +25,14 @@ class Submission(NamedTuple):
 
     user : who asks; key : made by the client, the same key again is the same job
     terms : `job` is given by the core
+    most_waiting : tasks of this user that may wait in one leaf, 0 = any number
     """
 
     user: str
     key: str
     terms: JobSubmitted
     spec: Spec
+    most_waiting: int = 0
 
 
 class Limits(NamedTuple):
@@ -89,9 +91,13 @@ def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Depende
 
 
 class Waits(NamedTuple):
-    """Tasks that are about to wait in a leaf of a resource group; is_new: they did not wait before, in another one."""
+    """Tasks of a user that are about to wait in a leaf of a resource group.
+
+    is_new : they did not wait before, in another one
+    """
 
     leaf: tuple[str, str]
+    user: str
     tasks: int
     is_new: bool = True
 
@@ -114,21 +120,54 @@ class Waiting:
         self._version = 0
         self._all = 0
         self._of_leaf: dict[tuple[str, str], int] = {}
+        self._of_user: dict[tuple[str, str, str], int] = {}
+        self._users_counted_at: int | None = None
+
+    def check_user(self, core: Core, key: tuple[str, str, str], tasks: int, most: int) -> None:
+        """Raise InputError `too-many` where a user would have more tasks that wait in a leaf than he may.
+
+        key : resource group, leaf and user
+        """
+        if most and self._users_are_old(core, is_beyond=self._of_user.get(key, 0) + tasks > most):
+            self._of_user = {}
+            for job in core.orchestrator.jobs.values():
+                self._add_of_user(job, job.consumer, waiting_of(job))
+        value = self._of_user.get(key, 0) + tasks
+        if most and value > most:
+            what = f"the limit `waiting_in_leaf` of `{key[2]}` is {most}, and this would make {value}"
+            mend = "wait until some have started, or have it raised in the access document"
+            raise InputError([Fault("too-many", what, mend)])
+
+    def _users_are_old(self, core: Core, *, is_beyond: bool) -> bool:
+        """Whether tasks are to be counted by user now: for the first time, or where a limit seems to be reached."""
+        now, before = core.now(), self._users_counted_at
+        if before is None or (is_beyond and now - before >= _COUNT_EVERY):
+            self._users_counted_at = now
+            return True
+        return False
+
+    def _add_of_user(self, job: JobRecord, consumer: str, tasks: int) -> None:
+        key = (job.resource_group, consumer, job.terms.user)
+        self._of_user[key] = max(0, self._of_user.get(key, 0) + tasks)
 
     def add(self, more: Waits) -> None:
         """Tasks were accepted."""
         self._all += more.tasks
-        self._add(*more[:2])
+        self._add(more.leaf, more.tasks)
+        key = (*more.leaf, more.user)
+        self._of_user[key] = self._of_user.get(key, 0) + more.tasks
 
     def check_move(self, core: Core, job: JobRecord, consumer: str) -> None:
         """As `check`, where what waits of a job would wait in another leaf."""
         if consumer != job.consumer:
-            self.check(core, Waits((job.resource_group, consumer), waiting_of(job), is_new=False))
+            self.check(core, Waits((job.resource_group, consumer), job.terms.user, waiting_of(job), is_new=False))
 
     def move(self, job: JobRecord, before: str, after: str) -> None:
         """A job has gone from one leaf to another."""
         self._add((job.resource_group, before), -waiting_of(job))
         self._add((job.resource_group, after), waiting_of(job))
+        self._add_of_user(job, before, -waiting_of(job))
+        self._add_of_user(job, after, waiting_of(job))
 
     def _add(self, leaf: tuple[str, str], tasks: int) -> None:
         self._of_leaf[leaf] = max(0, self._of_leaf.get(leaf, 0) + tasks)
@@ -184,7 +223,7 @@ def check_size(core: Core, tasks: int) -> None:
 
 def waits_of(terms: JobSubmitted) -> Waits:
     """What waits of a job that is submitted."""
-    return Waits((terms.resource_group, terms.consumer), terms.count)
+    return Waits((terms.resource_group, terms.consumer), terms.user, terms.count)
 
 
 def _too_many(name: str, limit: int, value: int) -> InputError:

@@ -94,6 +94,9 @@ class Jobs(Answer):
 
     jobs: list[JobRow]
     next: str | None
+    others: int | None = Field(
+        description="On the first page: jobs of others that have not ended; null: all are shown, or nothing is told."
+    )
 
 
 class Attempt(Answer):

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.access.permissions import Permission as May
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.path_suggestions import suggestion
 from fairhold.runtime.live.views import cycles as view
 from fairhold.runtime.live.views.allocations import allocations_document
+from fairhold.service.allowing import SEE_ALL, allows, require_seen
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import MOST
 from fairhold.service.models import answers
@@ -19,7 +21,7 @@ router = APIRouter(tags=["cycles"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-@router.get("/cycles", response_model=answers.Cycles)
+@router.get("/cycles", response_model=answers.Cycles, openapi_extra=allows(SEE_ALL))
 async def list_cycles(
     service: ServiceOf,
     resource_group: Annotated[str, Query(max_length=1000)] = "",
@@ -30,7 +32,7 @@ async def list_cycles(
     return JSONResponse(await asyncio.to_thread(view.cycles_page, service.store, resource_group, before, limit))
 
 
-@router.get("/cycles/{number}", response_model=answers.CycleDetail)
+@router.get("/cycles/{number}", response_model=answers.CycleDetail, openapi_extra=allows(SEE_ALL))
 async def show_cycle(service: ServiceOf, number: int) -> Response:
     """One cycle, with its quotas and what it took back as long as that is kept."""
     document = await asyncio.to_thread(view.cycle_document, service.store, min(max(number, 0), MOST))
@@ -41,7 +43,7 @@ async def show_cycle(service: ServiceOf, number: int) -> Response:
     return JSONResponse(document)
 
 
-@router.get("/allocations", response_model=answers.Allocations)
+@router.get("/allocations", response_model=answers.Allocations, openapi_extra=allows(May.VIEW))
 async def list_allocations(
     service: ServiceOf,
     consumer: Annotated[str, Query(max_length=10_000, description="Path; what is below it too.")] = "",
@@ -53,7 +55,10 @@ async def list_allocations(
         _require_known(core, consumer, host)
         return allocations_document(core, consumer, host)
 
-    return JSONResponse(await service.read(look))
+    if consumer:
+        require_seen(service.rights, consumer.rstrip("/") or "/")
+    document = await service.read(look)
+    return JSONResponse(await asyncio.to_thread(service.shown, document))
 
 
 def _require_known(core: Core, consumer: str, host: str) -> None:

@@ -5,6 +5,8 @@ from html import escape
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from fairhold.service.allowing import allows
+
 router = APIRouter(include_in_schema=False)
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -15,7 +17,7 @@ code{{background:#8882;padding:0 .3em}}td{{padding:.2em .8em .2em 0;vertical-ali
 """
 
 
-@router.get("/docs", response_class=HTMLResponse)
+@router.get("/docs", response_class=HTMLResponse, openapi_extra=allows())
 async def docs(request: Request) -> HTMLResponse:
     """Every address with a line about it."""
     document = request.app.openapi()

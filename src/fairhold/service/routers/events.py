@@ -6,8 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from fairhold.access.permissions import Permission as May
 from fairhold.runtime.live.submitting import raised
 from fairhold.service import streams
+from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import MOST, Instant
 from fairhold.service.models import answers
@@ -19,7 +21,12 @@ STREAM = "text/event-stream"
 _HEADERS = {"X-Accel-Buffering": "no"}
 
 
-@router.get("", response_model=answers.Events, responses={200: {"content": {STREAM: {"schema": {"type": "string"}}}}})
+@router.get(
+    "",
+    response_model=answers.Events,
+    responses={200: {"content": {STREAM: {"schema": {"type": "string"}}}}},
+    openapi_extra=allows(May.VIEW),
+)
 async def list_events(
     request: Request,
     service: ServiceOf,
@@ -31,8 +38,9 @@ async def list_events(
 
     A stream begins behind `Last-Event-ID`, or `after`, or with what comes next where neither is given.
     """
+    sight = streams.Sight(service.desk.core, service.renewed)
     if STREAM not in request.headers.get("accept", ""):
-        return JSONResponse(await asyncio.to_thread(streams.events, service.store, after or 0, limit))
+        return JSONResponse(await asyncio.to_thread(streams.events, service.store, after or 0, limit, sight))
     if last_event_id is not None:
         after = int(last_event_id)
     if after is None:
@@ -41,11 +49,11 @@ async def list_events(
     if service.news.streams >= service.settings.limits.streams:
         what = f"the limit `streams` is {service.settings.limits.streams}"
         raise refused("too-many", what, f"try again later, or {raised('streams')}")
-    pieces = service.news.counted(streams.stream(service.store, service.news, after, service.settings.beat))
+    pieces = service.news.counted(streams.stream(service.store, service.news, after, service.settings.beat, sight))
     return StreamingResponse(pieces, media_type=STREAM, headers=_HEADERS)
 
 
-@router.get("/snapshot", response_model=answers.Snapshot)
+@router.get("/snapshot", response_model=answers.Snapshot, openapi_extra=allows(SEE_ALL))
 async def snapshot(
     service: ServiceOf,
     until: Annotated[

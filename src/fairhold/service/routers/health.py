@@ -7,6 +7,8 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from fairhold import __version__
+from fairhold.access.permissions import Permission as May
+from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.cluster_metrics import cluster_exposition, cluster_numbers
 from fairhold.service.context import Governing, Service, ServiceOf
@@ -20,7 +22,7 @@ router = APIRouter(tags=["service"], route_class=ReadingRoute)
 _EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@router.get("/health", response_model=answers.Health)
+@router.get("/health", response_model=answers.Health, openapi_extra=allows(May.VIEW))
 async def health(service: ServiceOf) -> Response:
     """The state of the service; answered also while its desk is busy."""
     core, trouble = service.desk.core, service.desk.trouble
@@ -42,6 +44,7 @@ async def health(service: ServiceOf) -> Response:
     "/metrics",
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    openapi_extra=allows(SEE_ALL),
 )
 async def metrics(service: ServiceOf) -> Response:
     """Numbers for Prometheus."""
@@ -55,7 +58,7 @@ async def metrics(service: ServiceOf) -> Response:
     return Response(text, media_type=_EXPOSITION)
 
 
-@router.post("/stop", status_code=202, response_model=answers.Stop)
+@router.post("/stop", status_code=202, response_model=answers.Stop, openapi_extra=allows(May.STOP))
 async def stop(service: ServiceOf, body: StopBody | None = None) -> Response:
     """Stop the service; answered when that has begun."""
     how = body.how if body else "leave"
@@ -63,6 +66,7 @@ async def stop(service: ServiceOf, body: StopBody | None = None) -> Response:
         raise refused(
             "not-supported-yet", "this service can only be stopped by the process that started it", "ask them"
         )
+    service.desk.write(service.recorded(lambda _: None, how))
     await service.stopping.ask(how)
     return JSONResponse({"how": how}, 202)
 

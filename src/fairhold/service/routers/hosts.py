@@ -5,9 +5,11 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.access.permissions import Permission as May
 from fairhold.orchestrator.events import GroupPaused
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import hosts as view
+from fairhold.service.allowing import allows
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import ServiceOf
 from fairhold.service.models import answers
@@ -46,30 +48,30 @@ async def _pause(service: ServiceOf, group: str, body: PauseBody | None, *, to: 
         core.feed(GroupPaused(shared[group], grants, reclaims))
         return grants, reclaims
 
-    grants, reclaims = await service.write(pause)
+    grants, reclaims = await service.write(pause, group)
     return JSONResponse({"resource_group": group, "grants": grants, "reclaims": reclaims})
 
 
-@router.post("/groups/{group}/pause", response_model=answers.Paused)
+@router.post("/groups/{group}/pause", response_model=answers.Paused, openapi_extra=allows(May.MANAGE_HOSTS))
 async def pause_group(service: ServiceOf, group: str, body: PauseBody | None = None) -> Response:
     """Pause grants or reclaims of a resource group; true in the answer: paused."""
     return await _pause(service, group, body, to=True)
 
 
-@router.post("/groups/{group}/resume", response_model=answers.Paused)
+@router.post("/groups/{group}/resume", response_model=answers.Paused, openapi_extra=allows(May.MANAGE_HOSTS))
 async def resume_group(service: ServiceOf, group: str, body: PauseBody | None = None) -> Response:
     """Resume grants or reclaims of a resource group."""
     return await _pause(service, group, body, to=False)
 
 
-@router.get("/hosts", response_model=answers.Hosts)
+@router.get("/hosts", response_model=answers.Hosts, openapi_extra=allows(May.VIEW))
 async def list_hosts(service: ServiceOf) -> Response:
     """All hosts."""
     told = _told(service)
-    return JSONResponse(await service.read(lambda core: view.hosts_document(core, *told)))
+    return JSONResponse(service.shown(await service.read(lambda core: view.hosts_document(core, *told))))
 
 
-@router.post("/hosts/{host}/close", response_model=answers.Host)
+@router.post("/hosts/{host}/close", response_model=answers.Host, openapi_extra=allows(May.MANAGE_HOSTS))
 async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response:
     """Close a host, now or at an instant: it starts nothing more; `-` is the service's own machine."""
 
@@ -83,15 +85,15 @@ async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response
         times = {"at": body.at or 0, "until": body.until or 0, "by": body.by or 0}
         core.close_machine(machine, reason, drain=body.drain, **times)
 
-    await service.write(close)
+    await service.write(close, host)
     told = _told(service)
     return JSONResponse(await service.read(lambda core: _host(core, host, told)))
 
 
-@router.post("/hosts/{host}/open", response_model=answers.Host)
+@router.post("/hosts/{host}/open", response_model=answers.Host, openapi_extra=allows(May.MANAGE_HOSTS))
 async def open_host(service: ServiceOf, host: str) -> Response:
     """Open a closed host; a planned closing is cancelled."""
-    await service.write(lambda core: core.open_machine(_machine(core, host)))
+    await service.write(lambda core: core.open_machine(_machine(core, host)), host)
     told = _told(service)
     return JSONResponse(await service.read(lambda core: _host(core, host, told)))
 

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.access.document import SUMS
+from fairhold.access.permissions import Permission as May
+from fairhold.access.rights import Rights
 from fairhold.errors import InputError
 from fairhold.orchestrator.events import Event, JobCancelled, JobChanged, JobHeld, JobReleased, JobRequeued
 from fairhold.runtime.live.core import Core
@@ -16,6 +19,7 @@ from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.pool_jobs import what_would_help
 from fairhold.runtime.live.views.tasks import tasks_page
+from fairhold.service.allowing import allows, cache_of, require, require_for_job
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
 from fairhold.service.fields import MOST, KeyOfClient
@@ -24,7 +28,7 @@ from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
-from fairhold.service.submitting import check, submit
+from fairhold.service.submitting import check, most_waiting, submit
 from fairhold.sim.forecast import DRAWS, HORIZON, MOST_DRAWS
 from fairhold.units import LONGEST, SECOND
 
@@ -46,25 +50,34 @@ _WHERE = {"Location": {"description": "Address of the job.", "schema": {"type": 
     response_model=answers.Job,
     status_code=201,
     responses={200: {"model": answers.Job, "headers": _WHERE}, 201: {"headers": _WHERE}},
+    openapi_extra=allows(May.SUBMIT),
 )
 async def submit_job(service: ServiceOf, caller: CallerOf, body: SubmitBody, key: Key = None) -> Response:
     """Submit a job; answered when it is durable. 200: the key was used before, and this is its job."""
     check_job(body, service.settings.limits)
-    user = body.user or caller.user
-    name, document = await service.write(lambda core: submit(core, body, user, key or ""))
+    user = owner_of(service, body)
+    if not service.keeper.lets_submit(caller):
+        what = f"the limit `submits` of `{caller.user}` is {caller.rights.limits.submits} a second"
+        raise refused("too-many", what, "submit fewer jobs with more tasks, or have it raised in the access document")
+    detail = {"consumer": body.consumer} | ({"for": user} if user != caller.user else {})
+    service = service._replace(deed=service.deed._replace(detail=detail))
+    name, document = await service.write(
+        lambda core: submit(core, body, user, key or "", service.caller), told=lambda found: found[0]
+    )
     status = 200 if document is None else 201
-    return JSONResponse(document or await _document(service, name), status, {"Location": f"/v1/jobs/{name}"})
+    document = await _document(service, name) if document is None else service.shown(document)
+    return JSONResponse(document, status, {"Location": f"/v1/jobs/{name}"})
 
 
-@router.post("/check", response_model=answers.Accepted)
-async def check_job_terms(service: ServiceOf, caller: CallerOf, body: SubmitBody, key: Key = None) -> Response:
+@router.post("/check", response_model=answers.Accepted, openapi_extra=allows(May.SUBMIT))
+async def check_job_terms(service: ServiceOf, body: SubmitBody, key: Key = None) -> Response:
     """Whether a job would be accepted now, by itself; nothing is submitted."""
     check_job(body, service.settings.limits)
-    user = body.user or caller.user
-    return JSONResponse(await service.read(lambda core: check(core, body, user, key or "")))
+    user = owner_of(service, body)
+    return JSONResponse(await service.read(lambda core: check(core, body, user, key or "", service.caller)))
 
 
-@router.get("", response_model=answers.Jobs)
+@router.get("", response_model=answers.Jobs, openapi_extra=allows(May.VIEW))
 async def list_jobs(
     service: ServiceOf,
     *,
@@ -80,11 +93,18 @@ async def list_jobs(
     name, colon, value = label.partition(":")
     if label and not (name and colon):
         raise refused("name", f"`label={label}` is not a label with its value", "write `label=NAME:VALUE`")
-    wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER)
-    return JSONResponse(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit)))
+    sees = None if service.rights.sees_all else cache_of(service.rights)
+    wanted = view.Wanted(consumer, state or "", user, (name, value), finished=all or state in OVER, sees=sees)
+
+    def look(core: Core) -> dict[str, Any]:
+        page = view.jobs_page(core, wanted, cursor, limit)
+        is_told = sees is not None and service.rights.others == SUMS and not cursor
+        return page | {"others": view.not_seen(core, sees) if sees is not None and is_told else None}
+
+    return JSONResponse(service.shown(await service.read(look)))
 
 
-@router.get("/{job}", response_model=answers.Job)
+@router.get("/{job}", response_model=answers.Job, openapi_extra=allows(May.VIEW))
 async def show_job(service: ServiceOf, job: str, wait: Wait = 0) -> Response:
     """One job; with `wait`, when it has ended or the time is up."""
     if not wait:
@@ -97,20 +117,22 @@ async def show_job(service: ServiceOf, job: str, wait: Wait = 0) -> Response:
     return JSONResponse(document)
 
 
-@router.get("/{job}/tasks", response_model=answers.Tasks)
+@router.get("/{job}/tasks", response_model=answers.Tasks, openapi_extra=allows(May.VIEW))
 async def list_tasks(service: ServiceOf, job: str, limit: Limit = 100, cursor: Cursor = "") -> Response:
     """A page of a job's tasks with their attempts."""
-    return _found(await service.read(lambda core: tasks_page(core, job, cursor, limit)), job)
+    return _found(service, await service.read_job(job, lambda core: tasks_page(core, job, cursor, limit)), job)
 
 
-@router.get("/{job}/explanation", response_model=answers.JobExplanation)
+@router.get("/{job}/explanation", response_model=answers.JobExplanation, openapi_extra=allows(May.VIEW))
 async def explain_job(service: ServiceOf, job: str) -> Response:
     """Why a job waits: its place, what bounds it, who has the units, when they come back, and what would help."""
-    found, look_closer = await service.read(lambda core: (job_explanation(core, job), what_would_help(core, job)))
-    return _found(found if found is None else await asyncio.to_thread(look_closer, found), job)
+    found, look_closer = await service.read_job(
+        job, lambda core: (job_explanation(core, job), what_would_help(core, job))
+    )
+    return _found(service, found if found is None else await asyncio.to_thread(look_closer, found), job)
 
 
-@router.get("/{job}/forecast", response_model=answers.Forecast)
+@router.get("/{job}/forecast", response_model=answers.Forecast, openapi_extra=allows(May.VIEW))
 async def forecast_job(
     service: ServiceOf,
     job: str,
@@ -119,36 +141,37 @@ async def forecast_job(
     ahead: Annotated[int, Query(ge=1, le=LONGEST // SECOND, description="Seconds.")] = HORIZON // SECOND,
 ) -> Response:
     """When a waiting job will start: the state now, played on with run times drawn from those of finished tasks."""
-    return JSONResponse(await job_forecast(service, PendingRequest(job, draws, seed, ahead * SECOND)))
+    await service.read_job(job, lambda _: None)
+    return JSONResponse(service.shown(await job_forecast(service, PendingRequest(job, draws, seed, ahead * SECOND))))
 
 
-@router.post("/{job}/cancel", response_model=answers.Job)
+@router.post("/{job}/cancel", response_model=answers.Job, openapi_extra=allows(May.SUBMIT, May.MANAGE_JOBS))
 async def cancel_job(service: ServiceOf, job: str) -> Response:
     """Cancel a job: drop its waiting tasks and stop the running ones; nothing if it has ended."""
-    await service.write(Freeing(lambda core: _cancel(core, job)))
+    await service.write(Freeing(lambda core: _cancel(core, service.rights, job)), job)
     return JSONResponse(await _document(service, job))
 
 
-@router.post("/{job}/hold", response_model=answers.Job)
+@router.post("/{job}/hold", response_model=answers.Job, openapi_extra=allows(May.SUBMIT, May.MANAGE_JOBS))
 async def hold_job(service: ServiceOf, job: str, body: HoldBody | None = None) -> Response:
     """Hold a job: none of its tasks starts."""
     reason = body.reason if body else ""
     return await _tell(service, job, lambda: JobHeld(job, reason))
 
 
-@router.post("/{job}/release", response_model=answers.Job)
+@router.post("/{job}/release", response_model=answers.Job, openapi_extra=allows(May.SUBMIT, May.MANAGE_JOBS))
 async def release_job(service: ServiceOf, job: str) -> Response:
     """Release a held job."""
     return await _tell(service, job, lambda: JobReleased(job))
 
 
-@router.post("/{job}/requeue", response_model=answers.Job)
+@router.post("/{job}/requeue", response_model=answers.Job, openapi_extra=allows(May.SUBMIT, May.MANAGE_JOBS))
 async def requeue_job(service: ServiceOf, job: str) -> Response:
     """Stop the running tasks of a job and queue them again at the front."""
     return await _tell(service, job, lambda: JobRequeued(job))
 
 
-@router.patch("/{job}", response_model=answers.Job)
+@router.patch("/{job}", response_model=answers.Job, openapi_extra=allows(May.SUBMIT, May.MANAGE_JOBS))
 async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response:
     """Change the priority or the labels of a job, or move it to another leaf: all that is named, or nothing."""
     labels = body.labels
@@ -156,53 +179,67 @@ async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response
         check_labels(labels, service.settings.limits)
 
     def change(core: Core) -> None:
-        _require_active(core, job)
+        _require_active(core, service.rights, job)
+        if body.consumer is not None:
+            require(service.rights, May.SUBMIT, body.consumer)
         try:
-            core.change(JobChanged(job, body.priority, body.consumer or ""), labels)
+            most = most_waiting(core, service.caller, core.orchestrator.jobs[job].terms.user)
+            core.change(JobChanged(job, body.priority, body.consumer or ""), labels, most)
         except InputError as error:
-            raise better(error, core.plan.tree, body.consumer or "") from None
+            told = better(error, core.plan.tree, body.consumer or "") if service.rights.sees_all else error
+            raise told from None
 
-    await service.write(change)
+    await service.write(change, job)
     return JSONResponse(await _document(service, job))
 
 
-def _found(document: dict[str, Any] | None, job: str) -> Response:
+def owner_of(service: Service, body: SubmitBody) -> str:
+    """Whose a job will be: the caller's, or that of somebody for whom he may act. InputError `not-allowed`."""
+    require(service.rights, May.SUBMIT, body.consumer)
+    if body.user and body.user != service.caller.user:
+        require(service.rights, May.IMPERSONATE, body.consumer)
+    return body.user or service.caller.user
+
+
+def _found(service: Service, document: dict[str, Any] | None, job: str) -> Response:
     if document is None:
         raise unknown_job(job)
-    return JSONResponse(document)
+    return JSONResponse(service.shown(document))
 
 
 async def _document(service: Service, job: str) -> dict[str, Any]:
-    document = await service.read(lambda core: view.job_document(core, job))
+    document = await service.read_job(job, lambda core: view.job_document(core, job))
     if document is None:
         raise unknown_job(job)
-    return document
+    return service.shown(document)
 
 
 async def _tell(service: Service, job: str, event: Callable[[], Event]) -> Response:
     """Hand an event about a job that has not ended to the core; the job after it."""
 
     def tell(core: Core) -> None:
-        _require_active(core, job)
+        _require_active(core, service.rights, job)
         core.feed(event())
 
-    await service.write(tell)
+    await service.write(tell, job)
     return JSONResponse(await _document(service, job))
 
 
-def _cancel(core: Core, job: str) -> None:
-    if job not in core.orchestrator.jobs:
-        _require_known(core, job)
-        return
-    core.feed(JobCancelled(job))
+def _cancel(core: Core, rights: Rights, job: str) -> None:
+    if _is_active(core, rights, job):
+        core.feed(JobCancelled(job))
 
 
-def _require_active(core: Core, job: str) -> None:
-    if job not in core.orchestrator.jobs:
-        _require_known(core, job)
+def _require_active(core: Core, rights: Rights, job: str) -> None:
+    if not _is_active(core, rights, job):
         raise refused("job-over", f"job `{job}` has ended", "submit it again")
 
 
-def _require_known(core: Core, job: str) -> None:
+def _is_active(core: Core, rights: Rights, job: str) -> bool:
+    """Whether a job has not ended; raises InputError where there is none, or somebody may not change it."""
+    require_for_job(core, rights, job, May.MANAGE_JOBS, May.SUBMIT)
+    if job in core.orchestrator.jobs:
+        return True
     if core.finished(job) is None:
         raise unknown_job(job)
+    return False

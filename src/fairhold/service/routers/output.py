@@ -5,9 +5,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
+from fairhold.access.permissions import Permission as May
 from fairhold.agent.reading import Piece
+from fairhold.runtime.live.core import Core
 from fairhold.service import output
-from fairhold.service.context import ServiceOf
+from fairhold.service.allowing import allows, require_for_job
+from fairhold.service.context import Service, ServiceOf
 from fairhold.service.fields import MOST
 from fairhold.service.models.job_answers import TaskFiles
 from fairhold.service.output import Tried
@@ -50,7 +53,7 @@ class Bytes(Response):
     media_type = "application/octet-stream"
 
 
-@router.get("/output", response_class=Bytes, responses=_OUTPUT)
+@router.get("/output", response_class=Bytes, responses=_OUTPUT, openapi_extra=allows(May.VIEW))
 async def task_output(
     service: ServiceOf,
     job: str,
@@ -65,7 +68,7 @@ async def task_output(
     began = time.monotonic()
     piece = None
     while True:
-        tried = await service.read(lambda core: output.attempt_of(core, job, task, attempt))
+        tried = await _tried(service, job, task, attempt)
         if tried.number:
             piece = await output.output_of(service, tried, offset, limit)
         spent = time.monotonic() - began
@@ -84,7 +87,7 @@ async def task_output(
     return Bytes(piece.content, headers=headers)
 
 
-@router.get("/files", response_model=TaskFiles)
+@router.get("/files", response_model=TaskFiles, openapi_extra=allows(May.VIEW))
 async def task_files(
     service: ServiceOf,
     job: str,
@@ -96,7 +99,7 @@ async def task_files(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> dict[str, Any]:
     """What a task has left in its job directory, on the host of its latest attempt, or of the one asked for."""
-    tried = await _tried(service, job, task, attempt)
+    tried = await _begun(service, job, task, attempt)
     found = await output.entries(service, tried, tried.left(path), after, limit)
     if found is None:
         raise _missing(tried, path, "folder")
@@ -109,7 +112,7 @@ async def task_files(
     return {**where, "files": rows, "next": following}
 
 
-@router.get("/file", response_class=Bytes, responses=_FILE)
+@router.get("/file", response_class=Bytes, responses=_FILE, openapi_extra=allows(May.VIEW))
 async def task_file(
     service: ServiceOf,
     job: str,
@@ -121,15 +124,25 @@ async def task_file(
     limit: Limit = MIB,
 ) -> Response:
     """A piece of a file in the job directory of a task."""
-    tried = await _tried(service, job, task, attempt)
+    tried = await _begun(service, job, task, attempt)
     piece = await output.read(service, tried, tried.left(path), offset, limit)
     if piece is None:
         raise _missing(tried, path, "file")
     return Bytes(piece.content, headers={"Fairhold-Next": str(piece.next), "Fairhold-Ended": str(int(piece.is_end))})
 
 
-async def _tried(service: ServiceOf, job: str, task: int, attempt: int) -> Tried:
-    tried = await service.read(lambda core: output.attempt_of(core, job, task, attempt))
+async def _tried(service: Service, job: str, task: int, attempt: int) -> Tried:
+    """An attempt, where the caller may read what jobs write, or the job is his own."""
+
+    def look(core: Core) -> Tried:
+        require_for_job(core, service.rights, job, May.READ_OUTPUT, May.VIEW)
+        return output.attempt_of(core, job, task, attempt)
+
+    return await service.read(look)
+
+
+async def _begun(service: Service, job: str, task: int, attempt: int) -> Tried:
+    tried = await _tried(service, job, task, attempt)
     if not tried.number:
         what = f"task {task} of job `{job}` has not begun"
         raise refused("no-output", what, "wait for it, or see why it waits: `fairhold explain JOB`")

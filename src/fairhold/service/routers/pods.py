@@ -7,6 +7,7 @@ from fastapi.responses import JSONResponse
 
 from fairhold.runtime.live.views import pods as view
 from fairhold.runtime.live.views.observed import seats_of, would_do
+from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.context import Service, ServiceOf
 from fairhold.service.models import pod_answers as answers
 from fairhold.service.planning import frozen_of
@@ -15,7 +16,7 @@ ALL = 2**31
 router = APIRouter(prefix="/pods", tags=["pods"])
 
 
-@router.get("", response_model=answers.Pods)
+@router.get("", response_model=answers.Pods, openapi_extra=allows(SEE_ALL))
 async def list_pods(
     service: ServiceOf,
     namespace: Annotated[str, Query(max_length=100)] = "",
@@ -29,13 +30,13 @@ async def list_pods(
     )
 
 
-@router.get("/observed", response_model=answers.Observed)
+@router.get("/observed", response_model=answers.Observed, openapi_extra=allows(SEE_ALL))
 async def show_observed(service: ServiceOf, limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000) -> Response:
     """What would be started, told to go and stopped now; nothing is done."""
     return JSONResponse(await _observed(service, limit))
 
 
-@router.get("/{namespace}/{pod}", response_model=answers.Pod)
+@router.get("/{namespace}/{pod}", response_model=answers.Pod, openapi_extra=allows(SEE_ALL))
 async def show_pod(service: ServiceOf, namespace: str, pod: str) -> Response:
     """One pod: where it stands, and why."""
     governor = service.governor

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
 from fairhold import __version__
+from fairhold.access.permissions import Permission as May
 from fairhold.runtime.live.views.cycles import cycles_page
 from fairhold.runtime.live.views.status import status_document
+from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.context import ServiceOf
 from fairhold.service.models import status_answers as answers
 from fairhold.service.planning import frozen_of, plan_head, state_now
@@ -17,7 +19,7 @@ from fairhold.units import format_instant
 router = APIRouter(tags=["service"])
 
 
-@router.get("/status", response_model=answers.Status)
+@router.get("/status", response_model=answers.Status, openapi_extra=allows(May.VIEW))
 async def status(service: ServiceOf) -> Response:
     """The service, its plan, hosts, what is used, who waits, what is under notice, and the last cycle."""
     gone = {agent.machine: agent.gone_at for agent in service.agents() if agent.gone_at}
@@ -35,10 +37,11 @@ async def status(service: ServiceOf) -> Response:
         "started": format_instant(service.started),
         "uptime": round(time.monotonic() - service.began, 6),
     }
-    return JSONResponse({"service": head, "plan": plan_head(plan)} | found | {"cycle": next(iter(cycles), None)})
+    document = {"service": head, "plan": plan_head(plan)} | found | {"cycle": next(iter(cycles), None)}
+    return JSONResponse(service.shown(document))
 
 
-@router.get("/state", response_model=answers.State)
+@router.get("/state", response_model=answers.State, openapi_extra=allows(SEE_ALL))
 async def state(service: ServiceOf) -> Response:
     """The live state as a state file has it, which the commands on files take beside the plan in force."""
     frozen = await frozen_of(service)

@@ -20,7 +20,7 @@ from fairhold.runtime.live.views.waiting import reason_of, reason_without_cycle,
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.tasks import JobRecord
@@ -44,6 +44,7 @@ class Wanted(NamedTuple):
     consumer : path; everything below it too
     label    : (name, value)
     finished : also those that are over
+    sees     : says of a consumer and a user whether their jobs may be seen; None = all may
     """
 
     consumer: str = ""
@@ -51,6 +52,7 @@ class Wanted(NamedTuple):
     user: str = ""
     label: tuple[str, str] = ("", "")
     finished: bool = False
+    sees: Callable[[str, str], bool] | None = None
 
 
 def state_of(job: JobRecord) -> str:
@@ -110,8 +112,16 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
         return {"jobs": rows, "next": "done-"}
     which = Filter(wanted.consumer, wanted.state, wanted.user, wanted.label)
     page = jobs_over(core, which, done or "", limit - len(rows))
-    rows += [_finished(core, job, is_whole=False) for job in page.rows]
+    sees = wanted.sees
+    over = page.rows if sees is None else [job for job in page.rows if sees(job.consumer, job.user)]
+    rows += [_finished(core, job, is_whole=False) for job in over]
     return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
+
+
+def not_seen(core: Core, sees: Callable[[str, str], bool]) -> int:
+    """How many jobs that have not ended somebody does not see."""
+    jobs = core.cluster.jobs.values()
+    return sum(not (job.is_over or sees(job.consumer, job.terms.user)) for job in jobs)
 
 
 def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
@@ -146,7 +156,7 @@ def _leaves(core: Core, consumer: str) -> dict[str, set[str]]:
 
 
 def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, set[str]]) -> bool:
-    if job.is_over:
+    if job.is_over or (wanted.sees is not None and not wanted.sees(job.consumer, job.terms.user)):
         return False
     if leaves and job.consumer not in leaves[job.resource_group]:
         return False

@@ -1,0 +1,39 @@
+"""What two access documents say otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.access.document import Access
+
+Document = dict[str, Any]
+
+
+def access_changes(old: Access, new: Access) -> list[Document]:
+    """Every place at which two documents differ; lists of people by whom they name, bindings by what they say."""
+    before, after = _stated(old), _stated(new)
+    places = dict.fromkeys((*before, *after))
+    return [
+        {"place": place, "old": before.get(place), "new": after.get(place)}
+        for place in places
+        if before.get(place) != after.get(place)
+    ]
+
+
+def _stated(access: Access) -> Mapping[str, Any]:
+    found: Document = {"cluster": access.cluster or None, "others": access.others}
+    found |= {f"users.{name}": True for name in sorted(access.users)}
+    found |= {f"service_accounts.{name}": True for name in sorted(access.service_accounts)}
+    for name, members in sorted(access.groups.items()):
+        found |= {f"groups.{name}": True} | {f"groups.{name}.{member}": True for member in sorted(members)}
+    found |= {f"roles.{name}": sorted(held) for name, held in sorted(access.roles.items())}
+    for binding in access.bindings:
+        place = f"bindings.{binding.role} at {binding.at}"
+        for kind in ("users", "groups", "service_accounts"):
+            found |= {f"{place}.{kind}.{name}": True for name in getattr(binding, kind)}
+    found |= {f"limits.{name}": value for name, value in access.limits._asdict().items()}
+    found |= {f"limits.people.{name}": limits._asdict() for name, limits in sorted(access.own_limits.items())}
+    return found

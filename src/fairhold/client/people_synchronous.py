@@ -1,0 +1,83 @@
+"""What both clients can ask about people: calls that wait for their answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.client import people
+from fairhold.client.typed import moment
+
+if TYPE_CHECKING:
+    from fairhold.client.exchange import Document, Returned, Steps, Value
+    from fairhold.client.typed import Moment
+
+
+class PeopleCalls:
+    """Methods of a client that carries out steps by `_run`."""
+
+    def _run(self, steps: Steps[Returned]) -> Returned:
+        """Carry out steps."""
+        raise NotImplementedError
+
+    def me(self) -> Document:
+        """Who asks, and what he may do."""
+        return self._run(people.me())
+
+    def tokens(self, user: str | None = None) -> list[Document]:
+        """Tokens of the caller, or of all whom he may see; of one user where that is named."""
+        found = self._run(people.tokens(user))
+        return list(found["tokens"])
+
+    def create_token(self, user: str | None = None, name: str = "", *, expires: str | int | None = None) -> Document:
+        """A new token; its `text` is told this once.
+
+        user    : whose it is, None = the caller's
+        expires : how long it is good, as text or whole seconds; 0 = for ever, None = 90 days
+        """
+        return self._run(people.create_token(user, name, expires))
+
+    def revoke_token(self, token: int) -> Document:
+        """Let a token count no more."""
+        return self._run(people.revoke_token(token))
+
+    def access(self, version: int | None = None) -> Document:
+        """The access document in force, or a version of it."""
+        return self._run(people.access(version))
+
+    def access_versions(self) -> list[Document]:
+        """All versions of the access document, without their texts."""
+        found = self._run(people.access_versions())
+        return list(found["versions"])
+
+    def apply_access(self, text: str, *, comment: str = "", seen: int | None = None, dry_run: bool = False) -> Document:
+        """Put an access document in force, whole or not at all.
+
+        seen : version that the change was made from: refused where another is in force; None = the one in force
+        """
+        return self._run(people.apply_access(text, comment, seen, is_dry=dry_run))
+
+    def audit(
+        self,
+        *,
+        after: int | None = None,
+        user: str | None = None,
+        action: str | None = None,
+        target: str | None = None,
+        outcome: str | None = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        limit: int = 100,
+        timeout: float = 0,
+    ) -> list[Document]:
+        """Records of what was done and refused, in order: the last ones, or those behind the number `after`.
+
+        timeout : with `after`, seconds to wait for more
+        """
+        named: dict[str, Value] = {"after": after, "user": user, "action": action, "target": target}
+        named |= {"outcome": outcome, "from": moment(start), "to": moment(end), "limit": limit}
+        found = self._run(people.audit(named, timeout))
+        return list(found["records"])
+
+    def check_audit(self, seen: str = "") -> Document:
+        """Whether the chain of the records is whole; seen: `NUMBER:HASH` of an earlier check."""
+        return self._run(people.check_audit(seen))

@@ -1,0 +1,71 @@
+"""What is read of people: access documents, tokens, and the records of what was done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.access.chain import START, Record
+from fairhold.ports.people import AccessVersion, RecordFilter, TokenRecord
+
+if TYPE_CHECKING:
+    import sqlite3
+    from contextlib import AbstractContextManager
+
+CHAIN = "records_removed"
+"""Word of a store: number and hash of the last record that was cleared out."""
+
+
+class PeopleTables:
+    """`ports.people.PeopleStore`; see there."""
+
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def access(self, version: int = 0) -> AccessVersion | None:
+        """A version of the access document, 0 = the latest."""
+        found = self.accesses(version + 1 if version else 0, 1)
+        return found[0] if found and version in {0, found[0].version} else None
+
+    def accesses(self, before: int = 0, limit: int = 100) -> list[AccessVersion]:
+        """Versions of the access document, the latest first."""
+        query = "SELECT * FROM accesses WHERE version < ? ORDER BY version DESC LIMIT ?"
+        with self._reading() as connection:
+            return [AccessVersion(*row) for row in connection.execute(query, (before or 2**62, limit))]
+
+    def tokens(self) -> list[TokenRecord]:
+        """All tokens by number."""
+        with self._reading() as connection:
+            return [TokenRecord(*row) for row in connection.execute("SELECT * FROM tokens ORDER BY number")]
+
+    def records(self, after: int, wanted: RecordFilter, limit: int = 100) -> list[Record]:
+        """Records with numbers above `after`, in order."""
+        where, values = _where(wanted)
+        query = f"SELECT * FROM records WHERE seq > ?{where} ORDER BY seq LIMIT ?"  # noqa: S608 - our names
+        with self._reading() as connection:
+            return [Record(*row) for row in connection.execute(query, (after, *values, limit))]
+
+    def last_records(self, wanted: RecordFilter, limit: int = 100) -> list[Record]:
+        """The last records, in order."""
+        where, values = _where(wanted)
+        query = f"SELECT * FROM records WHERE seq > 0{where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - our names
+        with self._reading() as connection:
+            return [Record(*row) for row in connection.execute(query, (*values, limit))][::-1]
+
+    def chain_begin(self) -> tuple[int, str]:
+        """Number and hash of the record before the first that is still kept."""
+        with self._reading() as connection:
+            return chain_begin(connection)
+
+
+def chain_begin(connection: sqlite3.Connection) -> tuple[int, str]:
+    """Number and hash of the record before the first that is still kept."""
+    found = connection.execute("SELECT value FROM meta WHERE name = ?", (CHAIN,)).fetchone()
+    seq, _, mark = (found[0] if found else f"0:{START}").partition(":")
+    return int(seq), mark
+
+
+def _where(wanted: RecordFilter) -> tuple[str, list[Any]]:
+    """Conditions of a query, each with `AND` before it, and their values."""
+    signs = {"since": "at >=", "until": "at <"}
+    named = {name: value for name, value in wanted._asdict().items() if value}
+    return "".join(f" AND {signs.get(name, f'{name} =')} ?" for name in named), [*named.values()]
