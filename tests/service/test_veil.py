@@ -226,6 +226,7 @@ def test_ones_own_job_is_seen_wherever_it_is(tmp_path: Path) -> None:
         bank.submit(consumer="/Secret/Merger", user="ben")
         assert staff.get("ben", "/jobs/1")["consumer"] == "others"
         assert [row["job"] for row in staff.get("ben", "/jobs")["jobs"]] == ["1"]
+        assert "Merger" not in staff.post("ben", "/jobs/1/cancel", {}, 403)["detail"]
 
 
 def test_all_is_shown_where_the_document_says_so(tmp_path: Path) -> None:
@@ -266,6 +267,23 @@ VEIL = Veil(HIDDEN, lambda path: path in {"/R", "/R/x"}, frozenset({"/"}), lambd
 )
 def test_a_document_is_veiled_by_what_stands_in_it(document: Any, expected: Any) -> None:
     assert veiled(document, VEIL) == expected
+
+
+def test_a_sum_counts_nothing_twice_whatever_consumers_are_called() -> None:
+    veil = VEIL._replace(consumers=("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c"))
+    rows = [{"path": path, "n": 1} for path in ("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c")]
+    assert veiled({"rows": rows}, veil) == {"rows": [{"path": "others", "n": 2}]}
+    assert veiled({row["path"]: 1 for row in rows}, veil) == {"others": 2}
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_ones_own_path_is_told_with_all_that_is_above_it(*, is_whole: bool) -> None:
+    veil = Veil(("/", "/S", "/S/mine", "/S/other"), "/S/mine".__eq__, frozenset({"/", "/S"}), lambda _: True, is_whole)
+    text = "/S/mine of /S borrows from /S/other"
+    assert veiled({"text": text, "parent": "/S"}, veil) == {
+        "text": "/S/mine of /S borrows from others",
+        "parent": "/S",
+    }
 
 
 def test_of_what_is_hidden_no_sum_is_left() -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.access.document import HIDDEN
 from fairhold.access.permissions import ROOT, Permission
-from fairhold.access.rights import covers
 from fairhold.service.allowing import sees_job
 
 if TYPE_CHECKING:
@@ -57,11 +56,11 @@ class Veil(NamedTuple):
         return cls(core.plan.tree.rows, cache(rights.sees), above, jobs, rights.others == HIDDEN)
 
     def keeps(self, path: object) -> bool:
-        """Whether this is the path of a consumer that is kept from him."""
-        return isinstance(path, str) and path in self.consumers and self.keeps_path(path)
+        """Whether this is the name of a consumer that is kept from him; those above his own are in his own paths."""
+        return isinstance(path, str) and path in self.consumers and path not in self.above and not self.sees(path)
 
     def keeps_path(self, path: str) -> bool:
-        """The same of what is said to be a path, also of a consumer that no plan has any more."""
+        """Whether numbers of this consumer are kept, be it in the plan or not any more."""
         if path in self.above:
             return self.is_whole
         return path.startswith("/") and not self.sees(path)
@@ -77,13 +76,10 @@ def _above(paths: Iterable[str]) -> Iterator[str]:
         yield ROOT
 
 
-def _tops(paths: list[str]) -> list[str]:
-    """Of paths in order of the plan those that have none of them above."""
-    tops: list[str] = []
-    for path in paths:
-        if not tops or not covers(tops[-1], path):
-            tops.append(path)
-    return tops
+def _tops(paths: Iterable[str]) -> list[str]:
+    """Of some paths those that have none of them above."""
+    known = {*paths}
+    return [path for path in known if known.isdisjoint(_above((path,)))]
 
 
 def veiled(document: dict[str, Any], veil: Veil) -> dict[str, Any]:
@@ -109,7 +105,7 @@ def _mapping(node: Mapping[str, Any], veil: Veil) -> dict[str, Any]:
     rest = {key: value for key, value in node.items() if key.startswith("/") and veil.keeps_path(key)}
     found: dict[str, Any] = {key: _value(value, veil, key) for key, value in node.items() if key not in rest}
     if rest and not veil.is_whole:
-        tops = _tops(sorted(rest))
+        tops = _tops(rest)
         found[OTHERS] = _value(_sum([rest[path] for path in tops]), veil)
     return found
 
@@ -175,7 +171,7 @@ def _rows(rows: list[Any] | tuple[Any, ...], veil: Veil, key: str) -> list[Any]:
     if veil.is_whole or not others:
         return kept
     dicts = [row for row in others if isinstance(row, dict)]
-    tops = {*_tops(sorted({_path(row) for row in dicts}))}  # a parent's numbers hold those of its children
+    tops = {*_tops(_path(row) for row in dicts)}  # a parent's numbers hold those of its children
     return [*kept, _sum([_anonymous(row, veil) for row in dicts if _path(row) in tops]) if dicts else OTHERS]
 
 
@@ -219,14 +215,10 @@ def _without_paths(text: str, veil: Veil) -> Iterator[str]:
     """The pieces of a text; where a consumer that is kept is named, `others` stands in its place."""
     done = 0
     while (begin := text.find("/", done)) >= 0:
-        end = next((end for end in _ends(text, begin) if veil.keeps(text[begin:end])), begin)
+        end = next((end for end in _ends(text, begin) if text[begin:end] in veil.consumers), begin + 1)
         yield text[done:begin]
-        if end == begin:
-            yield "/"
-            done = begin + 1
-        else:
-            yield OTHERS
-            done = end
+        yield OTHERS if veil.keeps(text[begin:end]) else text[begin:end]
+        done = end
     yield text[done:]
 
 
