@@ -258,10 +258,16 @@ VEIL = Veil(HIDDEN, lambda path: path in {"/R", "/R/x"}, frozenset({"/"}), lambd
             {"rows": [{"consumer": "/S/a", "user": "x", "n": 1}, {"consumer": "/S/a b", "user": "x", "n": 2}]},
             {"rows": [{"consumer": "others", "user": "", "n": 3}]},
         ),
+        ({"/S/a": "0.25", "/S/a b": "1.5"}, {"others": "1.75"}),
+        ({"/S/a": "1/3", "/S/a b": "1.5"}, {"others": "11/6"}),
         ({"hosts": ["h1", "/S"]}, {"hosts": ["h1", "others"]}),
         ({"taker": "/Gone", "lenders": ["/Gone", "/R"]}, {"taker": "others", "lenders": ["/R", "others"]}),
         ({"moved": {"/Gone": "/S", "/R": "/R/x"}}, {"moved": {"/R": "/R/x", "others": "others"}}),
         ({"argv": ["/bin/true"], "directory": "/srv"}, {"argv": ["/bin/true"], "directory": "/srv"}),
+        (
+            {"rows": [{"consumer": "/S/a", "unit": unit, "user": "12", "n": 1} for unit in ("", "GiB", "GiB")]},
+            {"rows": [{"consumer": "others", "unit": unit, "user": "", "n": n} for unit, n in (("", 1), ("GiB", 2))]},
+        ),
         ({"flag": True, "none": None, "n": 1.5}, {"flag": True, "none": None, "n": 1.5}),
     ],
 )
