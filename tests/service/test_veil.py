@@ -226,6 +226,7 @@ def test_ones_own_job_is_seen_wherever_it_is(tmp_path: Path) -> None:
         bank.submit(consumer="/Secret/Merger", user="ben")
         assert staff.get("ben", "/jobs/1")["consumer"] == "others"
         assert [row["job"] for row in staff.get("ben", "/jobs")["jobs"]] == ["1"]
+        assert "Merger" not in staff.post("ben", "/jobs/1/cancel", {}, 403)["detail"]
 
 
 def test_all_is_shown_where_the_document_says_so(tmp_path: Path) -> None:
@@ -257,15 +258,38 @@ VEIL = Veil(HIDDEN, lambda path: path in {"/R", "/R/x"}, frozenset({"/"}), lambd
             {"rows": [{"consumer": "/S/a", "user": "x", "n": 1}, {"consumer": "/S/a b", "user": "x", "n": 2}]},
             {"rows": [{"consumer": "others", "user": "", "n": 3}]},
         ),
+        ({"/S/a": "0.25", "/S/a b": "1.5"}, {"others": "1.75"}),
+        ({"/S/a": "1/3", "/S/a b": "1.5"}, {"others": "11/6"}),
         ({"hosts": ["h1", "/S"]}, {"hosts": ["h1", "others"]}),
         ({"taker": "/Gone", "lenders": ["/Gone", "/R"]}, {"taker": "others", "lenders": ["/R", "others"]}),
         ({"moved": {"/Gone": "/S", "/R": "/R/x"}}, {"moved": {"/R": "/R/x", "others": "others"}}),
         ({"argv": ["/bin/true"], "directory": "/srv"}, {"argv": ["/bin/true"], "directory": "/srv"}),
+        (
+            {"rows": [{"consumer": "/S/a", "unit": unit, "user": "12", "n": 1} for unit in ("", "GiB", "GiB")]},
+            {"rows": [{"consumer": "others", "unit": unit, "user": "", "n": n} for unit, n in (("", 1), ("GiB", 2))]},
+        ),
         ({"flag": True, "none": None, "n": 1.5}, {"flag": True, "none": None, "n": 1.5}),
     ],
 )
 def test_a_document_is_veiled_by_what_stands_in_it(document: Any, expected: Any) -> None:
     assert veiled(document, VEIL) == expected
+
+
+def test_a_sum_counts_nothing_twice_whatever_consumers_are_called() -> None:
+    veil = VEIL._replace(consumers=("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c"))
+    rows = [{"path": path, "n": 1} for path in ("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c")]
+    assert veiled({"rows": rows}, veil) == {"rows": [{"path": "others", "n": 2}]}
+    assert veiled({row["path"]: 1 for row in rows}, veil) == {"others": 2}
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_ones_own_path_is_told_with_all_that_is_above_it(*, is_whole: bool) -> None:
+    veil = Veil(("/", "/S", "/S/mine", "/S/other"), "/S/mine".__eq__, frozenset({"/", "/S"}), lambda _: True, is_whole)
+    text = "/S/mine of /S borrows from /S/other"
+    assert veiled({"text": text, "parent": "/S"}, veil) == {
+        "text": "/S/mine of /S borrows from others",
+        "parent": "/S",
+    }
 
 
 def test_of_what_is_hidden_no_sum_is_left() -> None:

@@ -115,4 +115,4 @@ def require_for_job(core: Core, rights: Rights, job: str, of_others: Permission,
     consumer, owner = owner_of(core, job)
     needed = of_own if owner == rights.user else of_others
     if consumer and not (rights.may(needed, consumer) or rights.may(of_others, consumer)):
-        raise not_allowed(rights, [needed], consumer)
+        raise not_allowed(rights, [needed], consumer if rights.sees(consumer) else "")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.access.document import HIDDEN
 from fairhold.access.permissions import ROOT, Permission
-from fairhold.access.rights import covers
+from fairhold.model.vector import decimal_text
 from fairhold.service.allowing import sees_job
 
 if TYPE_CHECKING:
@@ -30,8 +30,12 @@ _OF_PATHS = frozenset({"path", "consumer", "taker", "for", "lenders", "lender", 
 """Keys of what is always a path, or paths, where it begins with `/`."""
 _JOB_KEYS = frozenset({"job", "request", "dependent", "needed"})
 _JOBS = re.compile(r"\bjob `?([0-9]{1,18})`?")
-_NO_SUM = frozenset({"rank", "priority", "users", "attempt", "task", "number", "index", "lambda", "saturation"})
-"""Numbers that mean nothing when they are added."""
+_NO_SUM = frozenset(
+    {"rank", "priority", "user", "users", "name", "host", "attempt", "task", "number", "index", "lambda", "saturation"}
+)
+"""Numbers that mean nothing when they are added, and names that may look like numbers."""
+_ALIKE = ("resource_group", "resource", "unit", "kind")
+"""What rows have to have in common to be added."""
 
 
 class Veil(NamedTuple):
@@ -57,11 +61,11 @@ class Veil(NamedTuple):
         return cls(core.plan.tree.rows, cache(rights.sees), above, jobs, rights.others == HIDDEN)
 
     def keeps(self, path: object) -> bool:
-        """Whether this is the path of a consumer that is kept from him."""
-        return isinstance(path, str) and path in self.consumers and self.keeps_path(path)
+        """Whether this is the name of a consumer that is kept from him; those above his own are in his own paths."""
+        return isinstance(path, str) and path in self.consumers and path not in self.above and not self.sees(path)
 
     def keeps_path(self, path: str) -> bool:
-        """The same of what is said to be a path, also of a consumer that no plan has any more."""
+        """Whether numbers of this consumer are kept, be it in the plan or not any more."""
         if path in self.above:
             return self.is_whole
         return path.startswith("/") and not self.sees(path)
@@ -77,13 +81,10 @@ def _above(paths: Iterable[str]) -> Iterator[str]:
         yield ROOT
 
 
-def _tops(paths: list[str]) -> list[str]:
-    """Of paths in order of the plan those that have none of them above."""
-    tops: list[str] = []
-    for path in paths:
-        if not tops or not covers(tops[-1], path):
-            tops.append(path)
-    return tops
+def _tops(paths: Iterable[str]) -> list[str]:
+    """Of some paths those that have none of them above."""
+    known = {*paths}
+    return [path for path in known if known.isdisjoint(_above((path,)))]
 
 
 def veiled(document: dict[str, Any], veil: Veil) -> dict[str, Any]:
@@ -104,12 +105,15 @@ def _value(value: Any, veil: Veil, key: str = "") -> Any:  # noqa: ANN401 - any 
 
 def _mapping(node: Mapping[str, Any], veil: Veil) -> dict[str, Any]:
     """A mapping; entries of consumers that are kept become one, a mapping of one of them says nothing of people."""
-    if _owner(node, veil):
-        return _anonymous(node, veil)
+    return _anonymous(node, veil) if _owner(node, veil) else _entries(node, veil)
+
+
+def _entries(node: Mapping[str, Any], veil: Veil) -> dict[str, Any]:
+    """The entries of a mapping, those of consumers that are kept as one, or none."""
     rest = {key: value for key, value in node.items() if key.startswith("/") and veil.keeps_path(key)}
     found: dict[str, Any] = {key: _value(value, veil, key) for key, value in node.items() if key not in rest}
     if rest and not veil.is_whole:
-        tops = _tops(sorted(rest))
+        tops = _tops(rest)
         found[OTHERS] = _value(_sum([rest[path] for path in tops]), veil)
     return found
 
@@ -129,13 +133,16 @@ def _is_own_job(node: Mapping[str, Any], veil: Veil) -> bool:
 
 
 def _anonymous(node: Mapping[str, Any], veil: Veil) -> dict[str, Any]:
-    """A row of somebody else: its numbers alone."""
-    if veil.is_whole:
-        return {key: OTHERS if key in _PATH_KEYS else _empty(value) for key, value in node.items()}
-    return {
-        key: OTHERS if key in _PATH_KEYS else _empty(value) if key in _NO_SUM else _number(value)
-        for key, value in node.items()
-    }
+    """A row of somebody else: its numbers alone, or not even these."""
+    return {key: _told(key, value, veil) for key, value in _entries(node, veil).items()}
+
+
+def _told(key: str, value: Any, veil: Veil) -> Any:  # noqa: ANN401 - any JSON
+    if key in _PATH_KEYS:
+        return OTHERS
+    if veil.is_whole or key in _NO_SUM:
+        return _empty(value)
+    return value if key in _ALIKE else _number(value)
 
 
 def _empty(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -174,9 +181,19 @@ def _rows(rows: list[Any] | tuple[Any, ...], veil: Veil, key: str) -> list[Any]:
         (others.append(row) if is_kept else kept.append(_value(row, veil, key)))
     if veil.is_whole or not others:
         return kept
-    dicts = [row for row in others if isinstance(row, dict)]
-    tops = {*_tops(sorted({_path(row) for row in dicts}))}  # a parent's numbers hold those of its children
-    return [*kept, _sum([_anonymous(row, veil) for row in dicts if _path(row) in tops]) if dicts else OTHERS]
+    rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in others:
+        if isinstance(row, dict):
+            rows_of.setdefault(tuple(repr(row.get(each)) for each in _ALIKE), []).append(row)
+    if not rows_of:
+        return [*kept, OTHERS]
+    return [*kept, *(_sum([_anonymous(row, veil) for row in _top_rows(each)]) for each in rows_of.values())]
+
+
+def _top_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows without those of consumers below others of them: a parent's numbers hold those of its children."""
+    tops = {*_tops(_path(row) for row in rows)}
+    return [row for row in rows if _path(row) in tops]
 
 
 def _is_kept(value: object, veil: Veil, key: str) -> bool:
@@ -198,7 +215,9 @@ def _sum(values: list[Any]) -> Any:  # noqa: ANN401 - any JSON
         if all(isinstance(each, int) for each in values):
             return sum(values)
         total = sum((Fraction(str(each)) for each in values), Fraction(0))
-        return str(total) if isinstance(first, str) else float(total)
+        if not isinstance(first, str):
+            return float(total)
+        return str(total) if any("/" in str(each) for each in values) else decimal_text(total)
     return first if all(each == first for each in values) else _empty(first)
 
 
@@ -219,14 +238,10 @@ def _without_paths(text: str, veil: Veil) -> Iterator[str]:
     """The pieces of a text; where a consumer that is kept is named, `others` stands in its place."""
     done = 0
     while (begin := text.find("/", done)) >= 0:
-        end = next((end for end in _ends(text, begin) if veil.keeps(text[begin:end])), begin)
+        end = next((end for end in _ends(text, begin) if text[begin:end] in veil.consumers), begin + 1)
         yield text[done:begin]
-        if end == begin:
-            yield "/"
-            done = begin + 1
-        else:
-            yield OTHERS
-            done = end
+        yield OTHERS if veil.keeps(text[begin:end]) else text[begin:end]
+        done = end
     yield text[done:]
 
 
