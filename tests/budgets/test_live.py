@@ -151,7 +151,7 @@ def test_the_log_says_once_that_a_budget_runs_low_and_once_that_it_begins_again(
     house = House(plan=plan_of())
     house.submit("/A/a1", 9)
     house.wait(12 * MINUTE - 1)
-    told: list[object] = []
+    told: list[tuple[str, ...]] = []
 
     def wait(micros: int) -> None:
         house.wait(micros)

@@ -235,7 +235,10 @@ class Fake:
             "to": query.get("to", LATER),
             "by": keys,
             "rows": rows,
-            "capacity": [{"hour": "hour2", "resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}],
+            "capacity": [
+                {"hour": "hour2", "resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}
+                | {"reserved_seconds": "360"}
+            ],
             "capacity_from": NOW,
             **costs,
             "dominant": [dominant],

@@ -23,7 +23,8 @@ def answer_of(random: Random) -> dict[str, Any]:
         if random.random() < 0.7
     ]
     capacity = [
-        {"resource": name, "unit": "", "up_seconds": str(10**9), "down_seconds": "5"} for name in ("gpu", "slots")
+        {"resource": name, "unit": "", "up_seconds": str(10**9), "down_seconds": "5", "reserved_seconds": "7"}
+        for name in ("gpu", "slots")
     ]
     terms = {"from": "a", "to": "b", "currency": "CHF", "cost": "1", "unpriced": [], "balance": []}
     return terms | {"rows": rows, "capacity": capacity, "capacity_from": "a", "dominant": [{"share": "1"}]}

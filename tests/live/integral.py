@@ -122,6 +122,7 @@ class Integral:
                 found[leaf, user, attempt.job, kind] += 1
         for path, part in self._lent(group, slots, held).items():
             found[path, "", "", "lent"] += part
+        found["/", "", "", "reserved"] += min(self._kept(group, "", held), slots - sum(held.values()))
         found["/", "", "", "up"] += slots
         found["/", "", "", "down"] += sum(each for (at, _), (each, _, _) in self.hosts.items() if at == group) - slots
         return found
@@ -134,6 +135,12 @@ class Integral:
         }
         reserved = {path: plan.number(group, path, "reserved") for path in plan.children}
         return lenders(plan.children, owned, reserved, slots, held)
+
+    def _kept(self, group: str, path: str, held: Mapping[str, int]) -> int:
+        """What a consumer and those below it reserve and do not use; the root, all of them."""
+        below = sum(self._kept(group, child, held) for child in self.plan.children[path])
+        used = sum(units for leaf, units in held.items() if f"{leaf}/".startswith(f"{path}/"))
+        return max(below, self.plan.number(group, path, "reserved") - used) if path else below
 
     def _slots(self, group: str, host: str) -> int:
         """Of a host that starts nothing only what is in use counts."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS = [keys for count in range(1, len(OF_ACCOUNTS) + 1) for keys in combinations(OF_ACCOUNTS, count)]
+KINDS = {"own", "borrowed", "lent", "lost"}
 Told = dict[tuple[str, ...], int]
 PAUSES = (0, 0, 1, 1000, 60_000, SECOND, 20 * SECOND, 400 * SECOND)
 
@@ -76,7 +77,7 @@ class UsageStorm:
         there: Told = {
             (kind,): int(Fraction(row[f"{kind}_seconds"]) * SECOND)
             for row in document["capacity"]
-            for kind in ("up", "down")
+            for kind in ("up", "down", "reserved")
             if row[f"{kind}_seconds"] != "0"
         }
         return rows, there, first, last
@@ -172,7 +173,7 @@ def check_storm(place: Path, seed: int, steps: int) -> UsageStorm:
             asked = min(until, now)
             rows, capacity, first, last = storm.told(since, until, by)
             assert rows == integral(oracle.pieces, first, last, by)
-            assert capacity == integral(oracle.pieces, first, last, ("kind",), ("up", "down"))
+            assert capacity == integral(oracle.pieces, first, last, ("kind",), ("up", "down", "reserved"))
             if since >= storm.first:
                 assert (first, last) == (since, max(since, asked))
             else:
@@ -187,7 +188,7 @@ def check_storm(place: Path, seed: int, steps: int) -> UsageStorm:
 @pytest.mark.parametrize("seed", range(10))
 def test_usage_of_a_storm_is_the_integral_of_its_log(tmp_path: Path, seed: int) -> None:
     storm = check_storm(tmp_path, seed, 240)
-    assert {piece.row[3] for piece in storm.oracle.pieces} == {"own", "borrowed", "lent", "lost", "up", "down"}
+    assert {piece.row[3] for piece in storm.oracle.pieces} == {*KINDS, "up", "down", "reserved"}
     storm.play.store.close()
 
 

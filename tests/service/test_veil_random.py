@@ -23,8 +23,8 @@ PATHS = (
     "/Hid/a/c.d",
     "/Above",
     "/Above/Mine",
+    "/Above/Hid",
 )
-PATHS += ("/Above/Hid",)
 SEEN = {"/Own", "/Own/a", "/Own/a b", "/Above/Mine"}
 NAME = re.compile("Hid")
 WORDS = st.sampled_from(["", "lent to ", ", ", "`", "(", ")", ": ", " and ", ".", "owned", "job 1", " job 2 "])

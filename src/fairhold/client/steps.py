@@ -60,9 +60,9 @@ def check_job(terms: Document, key: str) -> Steps[Document]:
     return (yield from ask(request("POST", "jobs", "check", body=terms, headers=head, is_safe=True)))
 
 
-def job(name: str) -> Steps[Document]:
-    """One job."""
-    return (yield from ask(request("GET", "jobs", name)))
+def job(name: str, *, is_expected: bool = False) -> Steps[Document]:
+    """One job; is_expected: also when a task that waits is expected to start."""
+    return (yield from ask(request("GET", "jobs", name, query={"expected": 1 if is_expected else None})))
 
 
 def wait(name: str, timeout: float | None = None, *, look: Callable[[Document], None] | None = None) -> Steps[Document]:

@@ -119,9 +119,9 @@ class Client(Connections, PeopleCalls):
         """Whether a job would be accepted now, by itself; nothing is submitted. terms: as of `submit`."""
         return self._run(typed.check_job(consumer, argv, terms))
 
-    def job(self, job: JobOrName) -> Job:
-        """A job as it is now."""
-        return self._run(typed.job(job))
+    def job(self, job: JobOrName, *, expected: bool = False) -> Job:
+        """A job as it is now; `expected`: in `document` also when a task that waits will start."""
+        return self._run(typed.job(job, is_expected=expected))
 
     def jobs(
         self,
@@ -131,10 +131,11 @@ class Client(Connections, PeopleCalls):
         user: str | None = None,
         label: str | None = None,
         finished: bool = False,
+        expected: bool = False,
         limit: int = 0,
     ) -> list[Job]:
-        """Jobs, `finished` ones too if wished; limit: 0 = all. label: `key:value`."""
-        query = {"consumer": consumer, "state": state, "user": user, "label": label, "all": 1 if finished else None}
+        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`."""
+        query = typed.jobs_query(consumer, state, user, label, finished=finished, expected=expected)
         return self._run(typed.jobs(query, limit))
 
     def wait(self, job: JobOrName, timeout: float | None = None) -> Job:

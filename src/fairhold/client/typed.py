@@ -134,9 +134,9 @@ def _after(each: JobOrName | tuple[JobOrName, str]) -> str | tuple[str, str]:
     return (name_of(each[0]), each[1]) if isinstance(each, tuple) else name_of(each)
 
 
-def job(name: JobOrName) -> Steps[Job]:
+def job(name: JobOrName, *, is_expected: bool = False) -> Steps[Job]:
     """A job as it is."""
-    return Job.of((yield from steps.job(name_of(name))))
+    return Job.of((yield from steps.job(name_of(name), is_expected=is_expected)))
 
 
 def wait(name: JobOrName, timeout: float | None) -> Steps[Job]:
@@ -145,6 +145,14 @@ def wait(name: JobOrName, timeout: float | None) -> Steps[Job]:
     if not found.is_over:
         raise TimeoutError(f"job {found.name} is {found.state} after {timeout:g} seconds")
     return found
+
+
+def jobs_query(
+    consumer: str | None, state: str | None, user: str | None, label: str | None, *, finished: bool, expected: bool
+) -> dict[str, str | int | None]:
+    """The query for jobs."""
+    said = {"consumer": consumer, "state": state, "user": user, "label": label}
+    return {**said, "all": 1 if finished else None, "expected": 1 if expected else None}
 
 
 def jobs(query: Mapping[str, str | int | None], most: int) -> Steps[list[Job]]:

@@ -9,7 +9,7 @@ from fairhold.kernels.columns import zeros
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import told_of
-from fairhold.orchestrator.capacities import Capacity, base_units
+from fairhold.orchestrator.capacities import Capacity, Reserves, base_units
 from fairhold.orchestrator.lending import Lenders
 from fairhold.orchestrator.owned import owned_slots
 from fairhold.orchestrator.spans import LENT, Key, unit_text
@@ -121,6 +121,7 @@ class LeafAccount:
     counted : the same of units of vectors: number → the keys that count it: what is own, what is borrowed, of whom
     deserved : of a queue; None = it is none now
     amounts : of a queue, what it holds of every resource
+    kept    : slots that it held when reserves were looked at
     lines   : that divide what it borrows among lenders
     """
 
@@ -130,6 +131,7 @@ class LeafAccount:
         "counted",
         "deserved",
         "held",
+        "kept",
         "lines",
         "own",
         "owned",
@@ -141,7 +143,7 @@ class LeafAccount:
 
     def __init__(self, path: str, pool: Pool, row: int) -> None:
         self.path, self.pool, self.row = path, pool, row
-        self.owned = self.held = self.used = 0
+        self.owned = self.held = self.used = self.kept = 0
         self.own: OrderedDict[int, int] = OrderedDict()
         self.borrowed: OrderedDict[int, int] = OrderedDict()
         self.counted: dict[int, tuple[Key, ...]] = {}
@@ -190,6 +192,7 @@ class Pool:
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
         self.dirty: dict[LeafAccount, None] = {}
         self.lines: list[Line] | None = None
+        self._reserves, self._held = Reserves(rows.tree, [] if self.is_pooled else rows.plan.reserved), 0
         self._recorded: tuple[Line, ...] = ()
         self._deserved: Mapping[str, Vector] = {}
         self._there: Vector = ()
@@ -226,8 +229,18 @@ class Pool:
             for line in leaf.lines:
                 line.hold(leaf)
                 touched[line] = None
+            self._keep(leaf)
         self.dirty.clear()
+        if not self.is_pooled:
+            self.capacity.reserved = max(0, min(self._reserves.unused, self.slots - self._held))
         return self._record(touched)
+
+    def _keep(self, leaf: LeafAccount) -> None:
+        """What of reserves is left as a leaf holds another number of slots."""
+        if (more := leaf.held - leaf.kept) and not self.is_pooled:
+            self._reserves.hold(leaf.row, more)
+            self._held += more
+            leaf.kept = leaf.held
 
     def _measure(self) -> None:
         """There is another capacity."""

@@ -8,11 +8,12 @@ from fairhold.kernels.vectors import add, beyond, less, total
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import told_of
 from fairhold.orchestrator.hosts import what_there_is, whole_host
-from fairhold.orchestrator.spans import DOWN, UP, Key, unit_text
+from fairhold.orchestrator.spans import DOWN, RESERVED, UP, Key, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from fairhold.kernels.columns import TreeColumns
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Resource, Vector
     from fairhold.orchestrator.cluster import Cluster
@@ -24,10 +25,44 @@ def base_units(resources: Sequence[Resource]) -> tuple[str, ...]:
     return tuple(unit_text(told_of(resources, tuple(int(at == each) for each in range(size)))) for at in range(size))
 
 
+class Reserves:
+    """The slots that are reserved and not used, level by level: no less than those of the children together.
+
+    reserved : (rows,) of which a parent's include its children's
+    """
+
+    def __init__(self, tree: TreeColumns, reserved: Sequence[int]) -> None:
+        self._parent, self._reserved = tree.parent, reserved
+        self._held = [0] * len(reserved)
+        self._unused = [0] * len(reserved)
+        self._below = [0] * len(reserved)
+        for row in range(len(reserved) - 1, 0, -1):
+            self._look_at(row)
+
+    @property
+    def unused(self) -> int:
+        """Of all first-level consumers together."""
+        return self._below[0]
+
+    def hold(self, leaf: int, more: int) -> None:
+        """A leaf holds so many slots more."""
+        row = leaf
+        while row > 0:
+            self._held[row] += more
+            self._look_at(row)
+            row = self._parent[row]
+
+    def _look_at(self, row: int) -> None:
+        unused = max(0, self._reserved[row] - self._held[row], self._below[row])
+        self._below[self._parent[row]] += unused - self._unused[row]
+        self._unused[row] = unused
+
+
 class Capacity:
     """The capacity of a pool: of slots one number, of vectors one of each resource, in base units.
 
     up    : what counts as there (R-UP-1); of a host that starts nothing, what is in use on it
+    reserved : of slots, those that are idle and never lent
     whole : what all hosts have, whether or not they are up; the rest is down
     """
 
@@ -42,6 +77,7 @@ class Capacity:
         self._recorded: dict[Key, int] = {}
         self.up: Vector = (0,) * len(self._units)
         self.whole: Vector = self.up
+        self.reserved = 0
 
     def is_closed(self, host: str) -> bool:
         """Whether a host of vectors starts nothing: what is there of it changes with every unit on it."""
@@ -76,6 +112,8 @@ class Capacity:
         for unit, up, down in zip(self._units, self.up, beyond(self.whole, self.up), strict=True):
             now[Key("/", "", "", UP, unit)] = up
             now[Key("/", "", "", DOWN, unit)] = down
+        if not self._is_pooled:
+            now[Key("/", "", "", RESERVED, "")] = self.reserved
         return self._record(now)
 
     def gone(self) -> dict[Key, int]:

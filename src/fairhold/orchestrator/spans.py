@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 OWN, BORROWED, LENT, LOST = "own", "borrowed", "lent", "lost"
 HELD = (OWN, BORROWED)
 """The kinds that tell apart what is held; together they are all of it."""
-UP, DOWN = "up", "down"
-"""What there is of the cluster, accounts of `/`: on hosts that are up, and on those that are not."""
-CAPACITY = (UP, DOWN)
+UP, DOWN, RESERVED = "up", "down", "reserved"
+"""What there is of the cluster, accounts of `/`: on hosts that are up, and not; of the first, idle and never lent."""
+CAPACITY = (UP, DOWN, RESERVED)
 Step = tuple[int, int, int]
 """From an instant, to before another, so many units."""
 

@@ -15,6 +15,7 @@ from fairhold.service.problems import refused, unknown_job
 from fairhold.sim.forecast import BY_THEMSELVES, COVERAGE, none_waits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fairhold.ports import Store
@@ -41,6 +42,18 @@ class PendingRequest(NamedTuple):
 async def job_forecast(service: Service, asked: PendingRequest) -> Document:
     """When a waiting task of a job begins; InputError `unknown-job`, `job-over`, `job-runs`, `forecast-too-long`."""
     await service.read(lambda core: _check(core, asked.job))
+    said = await lookout_text(service, asked._asdict())
+    async with service.turn:
+        found = json.loads(await worked_out(said))
+    if "faults" in found:
+        raise InputError([Fault(code, what, mend) for code, what, mend in found["faults"]])
+    coverage = await asyncio.to_thread(coverage_in, service.settings.directory)
+    forecast: Document = found["forecast"]
+    return forecast | {"coverage": coverage}
+
+
+async def lookout_text(service: Service, asked: Mapping[str, Any]) -> bytes:
+    """What the process of a forecast reads: the cluster as it is, how long tasks ran, and what is asked."""
     text = await asyncio.to_thread(service.store.plan)
     assert text is not None, "a service has a plan"
     frozen = await frozen_of(service)
@@ -49,15 +62,9 @@ async def job_forecast(service: Service, asked: PendingRequest) -> Document:
         standing = frozen.standing()
         past = past_of(service.store)
         said = {"plan": text.text, "cluster": standing.document, "own": standing.own, "now": standing.now, "past": past}
-        return json.dumps(said | asked._asdict()).encode()
+        return json.dumps({**said, **asked}).encode()
 
-    async with service.turn:
-        found = json.loads(await _worked_out(await asyncio.to_thread(gather)))
-    if "faults" in found:
-        raise InputError([Fault(code, what, mend) for code, what, mend in found["faults"]])
-    coverage = await asyncio.to_thread(coverage_in, service.settings.directory)
-    forecast: Document = found["forecast"]
-    return forecast | {"coverage": coverage}
+    return await asyncio.to_thread(gather)
 
 
 def past_of(store: Store) -> list[tuple[str, int]]:
@@ -99,7 +106,7 @@ def _check(core: Core, job: str) -> None:
         raise none_waits(job)
 
 
-async def _worked_out(asked: bytes) -> bytes:
+async def worked_out(asked: bytes) -> bytes:
     """What the process answers; it is ended where it takes too long, or where nobody waits any more."""
     command = (sys.executable, "-m", "fairhold.sim.forecaster")
     pipe = asyncio.subprocess.PIPE

@@ -18,7 +18,7 @@ from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.jobs import check
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.sim.projection import Projection, at_limit
+from fairhold.sim.projection import MOST_EVENTS, Projection, at_limit
 from fairhold.traces.draws import Stream, stream_of
 from fairhold.units import format_duration, format_instant
 
@@ -102,10 +102,22 @@ class Starts(NamedTuple):
 
     of    : job → instant, or None where none had begun by the horizon
     draws : how many were made
+    is_cut : some did not reach the horizon, as enough was played
     """
 
     of: Mapping[str, list[int | None]]
     draws: int
+    is_cut: bool = False
+
+
+class Effort(NamedTuple):
+    """How many events all draws together may play, where one is made in any case; and how many each."""
+
+    work: int
+    events: int
+
+
+WHOLE = Effort(MOST_WORK, MOST_EVENTS)
 
 
 def thawed(plan: Plan, document: Mapping[str, Any], now: int, own: str) -> Cluster:
@@ -121,12 +133,15 @@ class _AllBegun(Exception):  # noqa: N818 - no error
     """Nothing more is wanted of a draw."""
 
 
-def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon: int) -> Starts:
+def starts(
+    look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon: int, *, effort: Effort = WHOLE
+) -> Starts:
     """Simulate the state many times; horizon: microseconds from now on."""
     found: dict[str, list[int | None]] = {job: [] for job in jobs}
     running = _running(look.cluster(), jobs)
     work = made = 0
-    while made < draws and (not made or work < MOST_WORK):
+    is_cut = False
+    while made < draws and (not made or work < effort.work):
         begun: dict[str, int] = {}
 
         def note(now: int, changes: Sequence[said.Change], begun: dict[str, int] = begun) -> None:
@@ -139,15 +154,15 @@ def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon:
         ends = _Ends(look, seed, made)
         try:
             projection = Projection(look.cluster(), look.now, ends.of, note)
-            work += projection.events
-            projection.run_until(look.now + horizon)
+            projection.most_events = effort.events
+            is_cut |= not projection.run_until(look.now + horizon)
             work += projection.events
         except _AllBegun:
             work += 1 + ends.asked
         for job, instants in found.items():
             instants.append(begun.get(job))
         made += 1
-    return Starts(found, made)
+    return Starts(found, made, is_cut)
 
 
 def _running(cluster: Cluster, jobs: Collection[str]) -> dict[str, set[int]]:
@@ -213,7 +228,7 @@ def forecast(look: Lookout, name: str, draws: int = DRAWS, seed: int = 0, horizo
         "seed": seed,
         "tasks": 0,
         "run_times": _run_times(look, cluster),
-        "never": _never(cluster, job),
+        "never": cannot_start(cluster, job),
         "assumptions": [],
     }
     answer["tasks"] = sum(row["tasks"] for row in {row["from"]: row for row in answer["run_times"]}.values())
@@ -243,7 +258,7 @@ def _run_times(look: Lookout, cluster: Cluster) -> list[Document]:
     return found
 
 
-def _never(cluster: Cluster, job: JobRecord) -> Document | None:
+def cannot_start(cluster: Cluster, job: JobRecord) -> Document | None:
     """Why a job cannot start, whatever ends; None = it may."""
     if job.hold is not None:
         return {"code": "held", "text": f"it is held{f': {job.hold}' if job.hold else ''}, until somebody releases it"}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
+from fairhold.sim.expected import expected_starts
 from fairhold.sim.forecast import Lookout, Past, forecast
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
         plan = parse_plan(asked["plan"], "the plan in force")[0]
         past = Past((path, length) for path, length in asked["past"])
         look = Lookout(plan, asked["cluster"], asked["own"], asked["now"], past)
+        if asked.get("all"):
+            return {"expected": expected_starts(look)}
         return {"forecast": forecast(look, asked["job"], asked["draws"], asked["seed"], asked["horizon"])}
     except InputError as error:
         return {"faults": [[each.code, each.what, each.mend] for each in error.faults]}

@@ -32,7 +32,7 @@ def test_a_report_is_tables_by_resource(fake: Fake) -> None:
         ["1.5", "1.5", "0", "0", "0", "75.0", "%", "3.00", "user2"],
         ["1.5", "1.5", "0", "0", "0", "75.0", "%", "3.00", "all"],
     ]
-    assert ["gpu", "2", "75.0", "%", "25.0", "%", "0.0", "%"] in said
+    assert ["gpu", "2", "75.0", "%", "5.0", "%", "20.0", "%", "0.0", "%"] in said
     assert fake.asked[-1][1].endswith("by=user%2Ckind")
     assert "cost in all" in fairhold("report", "usage", "--from", NOW, "--top", "1").stdout
 
@@ -71,7 +71,7 @@ def test_a_report_is_data_for_other_programs(fake: Fake, tmp_path: Path) -> None
     assert rows[0]["currency"] == "CHF"
     document = json.loads(fairhold("report", "usage", "--from", NOW, "--by", "user", "--format", "json").stdout)
     assert [row["cost"] for row in document["rows"] if row["resource"] == "gpu"] == ["3", "3"]
-    assert document["utilisation"][0]["idle"] == "0.25"
+    assert document["utilisation"][0]["idle"] == "0.2"
     fake.prefix = "=1+"
     named = fairhold("report", "usage", "--from", NOW, "--by", "user", "--format", "csv").stdout
     assert "'=1+user2" in named

@@ -212,6 +212,9 @@ def _refuse(*wrong: tuple[str, bool]) -> None:
             raise UsageError(what)
 
 
+When = Annotated[bool, typer.Option("--when", help="Also show the place in the line, and the expected start.")]
+
+
 def jobs(
     *,
     consumer: Annotated[
@@ -229,6 +232,7 @@ def jobs(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Finished ones too, the latest end first.")] = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many; 0 = all.", min=0)] = 100,
+    when: When = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
@@ -251,6 +255,7 @@ def jobs(
         "user": user or None,
         "label": f"{name}:{value}" if label else None,
         "all": 1 if everything or is_over else None,
+        "expected": 1 if when else None,
     }
     list_jobs(service, query, limit, as_json=json)
 
@@ -259,13 +264,14 @@ def show(
     job: JobArgument,
     *,
     tasks: Annotated[int, typer.Option("--tasks", metavar="N", help="At most so many; 0 = all.", min=0)] = 20,
+    when: When = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
     """Show a job with its tasks and their attempts."""
     from fairhold.cli.live.listing import show_job  # noqa: PLC0415
 
-    show_job(service, job, tasks, as_json=json)
+    show_job(service, job, tasks, has_start=when, as_json=json)
 
 
 TaskArgument = Annotated[

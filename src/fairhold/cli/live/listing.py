@@ -46,7 +46,12 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
     rows: list[tuple[object, ...]] = [_row(job) for job in found["jobs"]]
     if any(fixed):
         rows = [(*row, "no" if is_fixed else None) for row, is_fixed in zip(rows, fixed, strict=True)]
-    say(fitted((*_HEAD, "preemptible") if any(fixed) else _HEAD, rows, _SPARE))
+    head = (*_HEAD, "preemptible") if any(fixed) else _HEAD
+    if query.get("expected"):
+        head = (*head[:2], "place", "expected start", *head[2:])
+        starts = [_start(job) for job in found["jobs"]]
+        rows = [(*row[:2], *start, *row[2:]) for row, start in zip(rows, starts, strict=True)]
+    say(fitted(head, rows, _SPARE))
     if found["next"] is not None:
         complain("there are more jobs; `--limit 0` shows all")
     _say_others(found)
@@ -76,13 +81,25 @@ def _row(job: Document) -> tuple[object, ...]:
     )
 
 
-def show_job(service: str, name: str, most: int, *, as_json: bool) -> None:
+def _start(job: Document) -> tuple[int | None, str | None]:
+    """Place in the line, and expected start with its spread, or why there is none."""
+    told = job.get("expected")
+    if not told:
+        return None, None
+    if not told["p50"]:
+        return told["place"], f"unknown: {told['why']}"
+    late = clock(told["p90"]) or "not told"
+    return told["place"], f"{clock(told['p50'])}, 9 of 10 by {late}"
+
+
+def show_job(service: str, name: str, most: int, *, has_start: bool, as_json: bool) -> None:
     """`show`: all about a job, and its tasks with their attempts.
 
     most : tasks that are shown, 0 = all
+    has_start : also when it is expected to start
     """
     connection = connect(service)
-    job = connection.run(steps.job(name))
+    job = connection.run(steps.job(name, is_expected=has_start))
     tasks = connection.run(steps.tasks(name, most))
     if as_json:
         say_json({"job": job, **tasks})
@@ -100,12 +117,15 @@ def _job_in_words(job: Document) -> str:
     labels = ", ".join(f"{name}={value}" for name, value in (job.get("labels") or {}).items())
     ended = clock(job.get("ended"))
     took = span(job.get("submitted"), job["ended"]) if ended else None
+    place, start = _start(job)
     why = f" ({job['reason']})" if job.get("reason") not in {None, job["state"]} else ""
     return pairs(
         {
             "job": f"{job['job']}  {job['name']}" if job.get("name") else job["job"],
             "state": f"{job['state']}{why}",
             "why": job.get("text") or None,
+            "in line": f"number {place} of its leaf" if place else None,
+            "starts": start,
             "exit code": job.get("exit_code"),
             "consumer": f"{job['consumer']} in {job['resource_group']}" if job["resource_group"] else job["consumer"],
             "user": job.get("user") or None,

@@ -21,6 +21,7 @@ from fairhold.lab.report.usage_rows import (
     ITSELF,
     KINDS,
     OTHERS,
+    STATES,
     is_known,
     number,
     report_document,
@@ -157,7 +158,7 @@ def _utilisation(answer: Document) -> str:
         [each.resource, _hours(each.total), *(percent(number(part, 9)) for part in each.parts().values())]
         for each in utilisations(answer).values()
     ]
-    return table(("resource", "hours there", "allocated", "idle", "down"), lines) if lines else ""
+    return table(("resource", "hours there", *STATES), lines) if lines else ""
 
 
 # Files

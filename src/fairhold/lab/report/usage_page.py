@@ -14,7 +14,7 @@ from fairhold.drawing.colours import NOBODY, colour
 from fairhold.lab.report.frame import PALETTE, WIDTH, theme
 from fairhold.lab.report.saving import INK, PAPER
 from fairhold.lab.report.tables import table
-from fairhold.lab.report.usage_rows import ALL, KINDS, is_known, line_of, number, utilisations
+from fairhold.lab.report.usage_rows import ALL, KINDS, STATES, is_known, line_of, number, utilisations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ MOST = 10
 """Consumers with a colour of their own; the others share one."""
 OTHERS = "others"
 _ALONE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_STATES = {"allocated": colour(1).strong, "idle": NOBODY.strong, "down": colour(5).strong}
+_STATES = dict(zip(STATES, (colour(1).strong, colour(2).strong, NOBODY.strong, colour(5).strong), strict=True))
 _OF_KIND = dict(zip(KINDS, (colour(1).strong, colour(7).strong, colour(3).strong, colour(5).strong), strict=True))
 
 
@@ -74,7 +74,7 @@ def _head(answer: Document) -> str:
             ("", [escape(each.resource), number(each.total, 2), *map(_percent, each.parts().values())])
             for each in utilisations(answer).values()
         ]
-        found.append(table(("resource", "hours there", "allocated", "idle", "down"), lines))
+        found.append(table(("resource", "hours there", *STATES), lines))
     found += [
         f"<p>lent and borrowed {escape(each['resource'])} differ: {escape(each['why'])}</p>"
         for each in answer["balance"]
@@ -161,7 +161,11 @@ def _states(over_time: Document, what: tuple[str, str]) -> Figure:
         .encode(x=alt.X(f"{time}:O", title=None), y=alt.Y("part:Q", title="%"), color=states, order="order:Q")
         .properties(width=WIDTH - 200, height=160)
     )
-    return "Utilisation over time", "Parts of all there was: allocated, idle on hosts that were up, down.", chart
+    return (
+        "Utilisation over time",
+        "Parts of all there was: allocated; reserved or else idle, on hosts that were up; down.",
+        chart,
+    )
 
 
 def _held_over_time(over_time: Document, resource: str, time: str) -> list[dict[str, Any]]:

@@ -125,28 +125,35 @@ def line_of(path: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(2, len(parts) + 1)]
 
 
+STATES = ("allocated", "reserved", "idle", "down")
+"""What can become of what there is."""
+
+
 @dataclass(frozen=True)
 class Utilisation:
-    """What became of all there was of a resource, in hours; the three parts are all of it.
+    """What became of all there was of a resource, in hours; the four parts are all of it.
 
-    allocated : held by somebody; idle: on hosts that were up; down: on hosts that were down, silent or closed
+    allocated : held by somebody
+    reserved  : idle slots that are never lent; idle: all else on hosts that were up
+    down      : on hosts that were down, silent or closed
     """
 
     resource: str
     unit: str
     allocated: Fraction
+    reserved: Fraction
     idle: Fraction
     down: Fraction
 
     @property
     def total(self) -> Fraction:
         """All there was."""
-        return self.allocated + self.idle + self.down
+        return self.allocated + self.reserved + self.idle + self.down
 
     def parts(self) -> dict[str, Fraction]:
         """Each as a part of 1."""
         total = self.total or Fraction(1)
-        return {name: getattr(self, name) / total for name in ("allocated", "idle", "down")}
+        return {name: getattr(self, name) / total for name in STATES}
 
 
 def utilisations(answer: Document, time: str = "") -> dict[tuple[str, str], Utilisation]:
@@ -159,9 +166,10 @@ def utilisations(answer: Document, time: str = "") -> dict[tuple[str, str], Util
     found = {}
     for each in answer["capacity"]:
         place = each.get(time) or "", each["resource"]
-        up, down = (Fraction(each[name]) / HOUR for name in ("up_seconds", "down_seconds"))
+        up, down, reserved = (Fraction(each[f"{name}_seconds"]) / HOUR for name in ("up", "down", "reserved"))
         allocated = min(held.get(place, Fraction(0)), up)
-        found[place] = Utilisation(each["resource"], each["unit"], allocated, up - allocated, down)
+        parts = (allocated, reserved, up - allocated - reserved, down)
+        found[place] = Utilisation(each["resource"], each["unit"], *parts)
     return found
 
 

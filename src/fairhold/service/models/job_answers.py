@@ -27,6 +27,17 @@ class Counts(Answer):
     reclaimed: int
 
 
+class Expected(Answer):
+    """When a task that waits will start, as far as can be told; `place`: in the line of its leaf, from 1."""
+
+    place: int | None
+    p50: Instant | None
+    p90: Instant | None
+    why: str = Field(description="Why no start is told; empty: it is.")
+    at: Instant | None = Field(description="When this was worked out.")
+    draws: int
+
+
 class BudgetOver(Budget):
     """A budget that a job's use counts for."""
 
@@ -66,6 +77,7 @@ class JobRow(Answer):
     avoid: list[str]
     place: Literal["spread", "pack"] | None
     exit_code: int | None
+    expected: Expected | None = Field(None, description="Where it is asked for, while a task waits.")
 
 
 class Job(JobRow):

@@ -16,6 +16,7 @@ class Capacity(Answer):
     unit: str
     up_seconds: str
     down_seconds: str
+    reserved_seconds: str = Field(description="Of what was up: idle slots that are never lent.")
 
 
 class Balance(Answer):

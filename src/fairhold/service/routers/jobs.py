@@ -22,6 +22,7 @@ from fairhold.runtime.live.views.tasks import tasks_page
 from fairhold.service.allowing import allows, cache_of, require, require_for_job
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
+from fairhold.service.expecting import expect
 from fairhold.service.fields import MOST, KeyOfClient
 from fairhold.service.forecasting import PendingRequest, job_forecast
 from fairhold.service.limits import check_job, check_labels
@@ -40,6 +41,7 @@ Key = Annotated[KeyOfClient | None, Header(alias="Idempotency-Key", description=
 Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait.")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str, Query(max_length=200, description="`next` of the page before.")]
+Expected = Annotated[bool, Query(description="Say when tasks that wait are expected to start.")]
 
 
 _WHERE = {"Location": {"description": "Address of the job.", "schema": {"type": "string"}}}
@@ -88,6 +90,7 @@ async def list_jobs(
     all: Annotated[bool, Query(description="Finished ones too.")] = False,  # noqa: A002 - a query
     limit: Limit = 100,
     cursor: Cursor = "",
+    expected: Expected = False,
 ) -> Response:
     """A page of jobs."""
     name, colon, value = label.partition(":")
@@ -101,14 +104,20 @@ async def list_jobs(
         is_told = sees is not None and service.rights.others == SUMS and not cursor
         return page | {"others": view.not_seen(core, sees) if sees is not None and is_told else None}
 
-    return JSONResponse(service.shown(await service.read(look)))
+    page = await service.read(look)
+    if expected:
+        await expect(service, page["jobs"])
+    return JSONResponse(service.shown(page))
 
 
 @router.get("/{job}", response_model=answers.Job, openapi_extra=allows(May.VIEW))
-async def show_job(service: ServiceOf, job: str, wait: Wait = 0) -> Response:
+async def show_job(service: ServiceOf, job: str, *, wait: Wait = 0, expected: Expected = False) -> Response:
     """One job; with `wait`, when it has ended or the time is up."""
     if not wait:
-        return JSONResponse(await _document(service, job))
+        document = await _document(service, job)
+        if expected:
+            await expect(service, (document,))
+        return JSONResponse(document)
     with service.news.expect(job) as end:
         document = await _document(service, job)
         if document["state"] not in OVER:

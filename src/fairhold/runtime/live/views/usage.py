@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.model.vector import decimal_text
-from fairhold.orchestrator.spans import BORROWED, HELD, LENT, UNKNOWN, UP, Key
+from fairhold.orchestrator.spans import BORROWED, CAPACITY, DOWN, HELD, LENT, UNKNOWN, UP, Key
 from fairhold.runtime.live.using import usage_sums
 from fairhold.runtime.live.views.costs import HOUR, Costs
 from fairhold.units import SECOND, format_instant
@@ -95,13 +95,9 @@ def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
         **_cost_in_all(costs, shown),
         "capacity": [
             {name_of_time: time for name_of_time in query.by if name_of_time in TIMES}
-            | {
-                "resource": name,
-                "unit": units.get(name, ""),
-                "up_seconds": _seconds(up),
-                "down_seconds": _seconds(down),
-            }
-            for (time, name), (up, down) in sorted(capacity.items())
+            | {"resource": name, "unit": units.get(name, "")}
+            | {f"{kind}_seconds": _seconds(there[kind]) for kind in CAPACITY}
+            for (time, name), there in sorted(capacity.items(), key=lambda item: item[0])
             if name in wanted
         ],
         "capacity_from": format_instant(max(found.since, found.known)) if found.capacity else None,
@@ -202,14 +198,13 @@ def _value(name: str, key: Key, mark: Mark, labels: Mapping[str, Mapping[str, st
     return str(getattr(key, name))
 
 
-def _capacity(found: UsageSums, amounts: _Amounts) -> dict[tuple[str, str], tuple[Fraction, Fraction]]:
-    """(time as it is told, resource) → what there was on hosts that were up, and on those that were down."""
-    sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
+def _capacity(found: UsageSums, amounts: _Amounts) -> dict[tuple[str, str], dict[str, Fraction]]:
+    """(time as it is told, resource) → kind of `CAPACITY` → what there was."""
+    sums: dict[tuple[str, str], dict[str, Fraction]] = {}
     for (key, (time, _)), amount in found.capacity.items():
         for resource, of_unit in amounts.of(key.unit):
-            up, down = sums.get((time, resource), (Fraction(0), Fraction(0)))
-            more = amount * of_unit
-            sums[time, resource] = (up + more, down) if key.kind == UP else (up, down + more)
+            there = sums.setdefault((time, resource), dict.fromkeys(CAPACITY, Fraction(0)))
+            there[key.kind] += amount * of_unit
     return sums
 
 
@@ -217,14 +212,15 @@ def _dominant(
     found: UsageSums,
     by: Sequence[str],
     rows: Mapping[Group, Row],
-    capacity: Mapping[tuple[str, str], tuple[Fraction, Fraction]],
+    capacity: Mapping[tuple[str, str], Mapping[str, Fraction]],
 ) -> list[Document]:
     """The largest part of what there was of any resource, up or down; none where it is not known for the whole time."""
     if found.known > found.begins or any(name in TIMES for name in by):
         return []
     largest: dict[Group, tuple[Fraction, str]] = {}
     for (*names, resource), row in rows.items():
-        there = sum(capacity.get(("", resource), ()))
+        of = capacity.get(("", resource))
+        there = of[UP] + of[DOWN] if of else 0
         if there:
             largest[(*names,)] = max(largest.get((*names,), (Fraction(-1), "")), (row.amount / there, resource))
     length = found.until - max(found.since, found.known)
