@@ -227,3 +227,34 @@ def test_a_node_whose_object_is_deleted_frees_nothing_while_its_processes_run(es
     attempt = estate.attempt("a")
     assert attempt["code"] in {75, 143}
     assert not containers(mark)
+
+
+@pytest.mark.slow
+def test_no_index_of_a_job_runs_twice_at_once_whatever_is_killed(estate: RealEstate, tmp_path: Path) -> None:
+    (log := tmp_path / "log").touch()
+    trap = "trap 'echo term $JOB_COMPLETION_INDEX >> /log; exit 75' TERM"
+    script = f"{trap}; echo start $JOB_COMPLETION_INDEX >> /log; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5; done"
+    spec = pod_spec(f"{script}; echo end $JOB_COMPLETION_INDEX >> /log", 2)
+    spec["containers"][0]["volumeMounts"].append({"name": "log", "mountPath": "/log"})
+    spec["volumes"].append({"name": "log", "hostPath": {"path": str(log), "type": "File"}})
+    job = {"completionMode": "Indexed", "backoffLimit": 0, "template": {"metadata": {}, "spec": spec}}
+    estate.job(estate.risk, "work", 2 * SLOTS, spec=job)
+    estate.until_states(estate.risk, running=2 * SLOTS)
+    estate.script("owner", SLEEPS, trading=True)
+    node = next(iter(estate.real.values()))
+    node.kubelet.kill()
+    estate.house.kill()
+    estate.house.serve()
+    estate.until(lambda: estate.is_silent(node), 60)
+    node.start_kubelet()
+    estate.house.kill()
+    estate.house.serve()
+    estate.until(lambda: estate.job_status(estate.risk, "work").get("succeeded") == 2 * SLOTS, 120)
+    told: dict[str, list[str]] = {}
+    for line in log.read_text().splitlines():
+        word, index = line.split()
+        told.setdefault(index, []).append(word)
+    assert set(told) == {str(index) for index in range(2 * SLOTS)}
+    for words in told.values():
+        assert words == ["start", "term"] * (len(words) // 2 - 1) + ["start", "end"]
+    assert not estate.job_status(estate.risk, "work").get("failed")

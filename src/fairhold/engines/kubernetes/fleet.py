@@ -53,7 +53,7 @@ class Fleet:
         self._machines: dict[str, _Machine] = {}
         self._changed: set[str] = set()
         self._gone: dict[str, int] = {}
-        """Nodes whose objects are gone, and since when; `_given_up` are those that count as lost."""
+        """Nodes whose objects are gone, and since when, but for `_given_up`, which count as lost."""
         self._given_up: set[str] = set()
         self._resources: frozenset[str] = frozenset()
 
@@ -72,14 +72,14 @@ class Fleet:
         self._gone.setdefault(name, now)
         self._changed.add(name)
 
-    def give_up(self, now: int, patience: int) -> Iterator[int]:
-        """Count nodes as lost whose objects have been gone for so long; instants at which others will have been."""
-        for name, since in self._gone.items():
-            if since + patience > now:
-                yield since + patience
-            elif name not in self._given_up:
-                self._given_up.add(name)
-                self._changed.add(name)
+    def give_up(self, now: int, patience: int) -> int:
+        """Count nodes as lost whose objects have been gone for so long; when the next will have been, 0 = never."""
+        late = {name for name, since in self._gone.items() if since + patience <= now}
+        for name in late:
+            del self._gone[name]
+        self._given_up |= late
+        self._changed |= late
+        return min(self._gone.values(), default=-patience) + patience
 
     def see_foreign(self, pod: Pod) -> None:
         """A pod that the plan does not govern: what it asks for is not to be had on its node while it is not over."""

@@ -51,6 +51,7 @@ class Governor:
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
         self._is_first = True
+        self._lost_at = 0
 
     # What is seen
 
@@ -301,8 +302,10 @@ class Governor:
         patience = self.asking.plan.kubernetes.deleted_nodes_lost_after
         if not patience or self.stale_since is not None:
             return
-        for due in self.fleet.give_up(self.now(), patience):
+        due = self.fleet.give_up(self.now(), patience)
+        if due not in {0, self._lost_at}:
             self.wake_at(due)
+        self._lost_at = due
 
     def _fill_vacancy(self, work: Work) -> Iterator[Report]:
         """Let a new pod take the place of one of its family that was stopped."""
