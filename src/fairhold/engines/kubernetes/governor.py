@@ -180,7 +180,8 @@ class Governor:
         """A job is over: its pods are stopped where they are not."""
         self.works.vacancies.drop(job)
         self.works.least.pop(job, None)
-        self.gangs.forget(job)
+        if (key := self.gangs.forget(job)) is not None:
+            self.asking.again(key)
         for uid in tuple(self.works.of_job.get(job, {}).values()):
             work = self.works.of[uid]
             if not work.attempt and not work.is_told:

@@ -139,7 +139,7 @@ class Governing:
                 self.governor.unwanted(each)
         elif len(asked.work) > 1:
             for number, each in enumerate(asked.work):
-                self.governor.accepted(each, (job, number))
+                self.governor.accepted(each, (job, index + number))
             self._explain_later(core)
         else:
             self._find(core, asked, record, index, is_last=is_last or not asked.is_going)
@@ -152,18 +152,23 @@ class Governing:
         return job
 
     def _join(self, core: Core, asked: Appeared) -> Seat:
-        """One more task for the job of a gang; a job of its own where that has very many.
+        """More tasks for the job of a gang, the first of them; a job of their own where that has very many.
 
         Raises InputError where it cannot be accepted.
         """
-        job, spec = core.cluster.jobs[asked.job], core.specs.of(asked.job)
+        job, spec = core.cluster.jobs.get(asked.job), core.specs.of(asked.job)
+        if job is None or job.is_over or job.is_cancelled:  # which the governor hears at the next round
+            raise InputError(
+                [Fault("gang-incomplete", "its gang is over", "it starts with others, when they are there")]
+            )
         is_full = job.terms.tasks >= MOST_PODS or (asked.host and (job.waiting or job.hold is not None))
         if spec is None or is_full or (job.terms.unit, job.consumer) != (asked.terms.unit, asked.terms.consumer):
             alone = {name: text for name, text in asked.spec.labels.items() if name != "gang"}
             return self._submit(core, replace(asked, spec=replace(asked.spec, labels=alone))), 0
         labels = {key: f"{spec.labels[key]},{asked.spec.labels[key]}" for key in ("pod", "uid", "owner")}
-        core.change(JobChanged(job.name, tasks=job.terms.tasks + 1), {**spec.labels, **labels})
-        return job.name, job.terms.tasks - 1
+        first = job.terms.tasks
+        core.change(JobChanged(job.name, tasks=first + len(asked.work)), {**spec.labels, **labels})
+        return job.name, first
 
     def _fit_gang(self, core: Core, gang: GangChanged) -> None:
         """Tell the core how many pods of a gang start together, and hold it as long as they cannot."""
