@@ -89,6 +89,10 @@ class Pretended:
         self.served.add(kind)
         self.governor.serve_groups(kind, is_served=True)
 
+    def lack(self, kind: str) -> None:
+        self.served.discard(kind)
+        self.governor.serve_groups(kind, is_served=False)
+
     def group(self, kind: str, name: str, document: Mapping[str, Any], namespace: str = "risk") -> None:
         key = (namespace, kind, name)
         self.groups[key] = least_of(kind, document)

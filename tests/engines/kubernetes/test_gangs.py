@@ -43,6 +43,16 @@ def test_a_pod_group_that_the_cluster_does_not_know_is_no_gang(cluster: Pretende
     assert cluster.running() == ["p0"]
 
 
+def test_pods_start_by_themselves_when_the_cluster_has_no_pod_groups_any_more(cluster: Pretended) -> None:
+    cluster.serve(COSCHEDULING)
+    cluster.pod("p0", labels=LABELLED)
+    cluster.settle()
+    assert cluster.running() == []
+    cluster.lack(COSCHEDULING)
+    cluster.settle()
+    assert cluster.running() == ["p0"]
+
+
 @pytest.mark.parametrize("spec", [{"minMember": 1}, {"minMember": 0}])
 def test_pods_of_a_group_of_one_start_by_themselves(cluster: Pretended, spec: dict[str, Any]) -> None:
     cluster.serve(COSCHEDULING)

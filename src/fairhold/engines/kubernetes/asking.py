@@ -92,6 +92,11 @@ class Asking:
             if (work := self._refused.pop(uid, None)) is not None:
                 self._new[uid] = work
 
+    def again_all(self, kind: str) -> None:
+        """The same of all gangs of a kind of objects."""
+        for key in [each for each in self._of_gang if each[1] == kind]:
+            self.again(key)
+
     def drop(self, uid: str) -> None:
         """A pod is gone, or has a job."""
         work = self._new.pop(uid, None) or self._refused.pop(uid, None)

@@ -85,6 +85,7 @@ class Governor:
     def serve_groups(self, kind: str, *, is_served: bool) -> None:
         """The cluster has objects of this kind, or has them no more."""
         (self.gangs.served.add if is_served else self.gangs.served.discard)(kind)
+        self.asking.again_all(kind)
 
     def see_pod(self, pod: Pod) -> None:
         """A pod is there, or has changed."""

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from fairhold.engines.kubernetes.api import Api
 
-_LOST = (404, 410)
-"""Statuses after which a list is made anew: the version is too old, or the kind is gone."""
+_NOT_FOUND, _GONE = 404, 410
 ABSENT = 10.0
 """Seconds between two looks for a kind that the cluster lacks."""
 _SOON, _LATER = 0.2, 5.0
@@ -98,8 +97,9 @@ class Watcher:
             except ApiError as error:
                 if self._is_closing.is_set():
                     return
-                if error.status in _LOST:
+                if error.status in {_NOT_FOUND, _GONE}:  # the kind is gone, or the version too old
                     self._version = ""
+                if error.status == _GONE:
                     continue
                 self._follower.stale(self.kind, error)
                 self._is_closing.wait(pause)
