@@ -32,7 +32,7 @@ SECOND = 1_000_000
 
 
 class Pretended:
-    """See the module. nodes : name → GPUs"""
+    """See the module. nodes : name → GPUs; released : pods that were deleted after their Job had let them go."""
 
     def __init__(self, directory: Path, plan: str = QUEUES, nodes: Mapping[str, int] | None = None) -> None:
         self.play = Play(directory, plan)
@@ -40,6 +40,7 @@ class Pretended:
         self.groups: dict[Key, int] = {}
         self.served: set[str] = set()
         self.nodes = {"n1": 8} if nodes is None else nodes
+        self.released: list[dict[str, Any]] = []
         self._made = 0
         self.begin()
 
@@ -89,6 +90,10 @@ class Pretended:
         self.served.add(kind)
         self.governor.serve_groups(kind, is_served=True)
 
+    def lack(self, kind: str) -> None:
+        self.served.discard(kind)
+        self.governor.serve_groups(kind, is_served=False)
+
     def group(self, kind: str, name: str, document: Mapping[str, Any], namespace: str = "risk") -> None:
         key = (namespace, kind, name)
         self.groups[key] = least_of(kind, document)
@@ -113,6 +118,11 @@ class Pretended:
     def delete(self, name: str) -> None:
         """A user or a controller deletes a pod; what runs ends at once."""
         self._end(self.named(name), 143, deleted=True)
+
+    def see(self, document: dict[str, Any]) -> None:
+        """Something of a pod has changed."""
+        document["metadata"]["resourceVersion"] = str(int(document["metadata"]["resourceVersion"]) + 1)
+        self.governor.see_pod(pod_of(document))
 
     def finish(self, name: str, code: int = 0) -> None:
         """A pod ends by itself; its object stays."""
@@ -159,6 +169,7 @@ class Pretended:
             conditions |= {each["type"]: each for each in write.body["status"]["conditions"]}
             document["status"]["conditions"] = list(conditions.values())
         elif write.method == "DELETE":
+            self.released += [document] if names.OWNER in meta["annotations"] else []
             self._end(document, 143, deleted=True)
         else:
             said = write.body["metadata"]

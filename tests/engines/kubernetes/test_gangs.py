@@ -43,6 +43,16 @@ def test_a_pod_group_that_the_cluster_does_not_know_is_no_gang(cluster: Pretende
     assert cluster.running() == ["p0"]
 
 
+def test_pods_start_by_themselves_when_the_cluster_has_no_pod_groups_any_more(cluster: Pretended) -> None:
+    cluster.serve(COSCHEDULING)
+    cluster.pod("p0", labels=LABELLED)
+    cluster.settle()
+    assert cluster.running() == []
+    cluster.lack(COSCHEDULING)
+    cluster.settle()
+    assert cluster.running() == ["p0"]
+
+
 @pytest.mark.parametrize("spec", [{"minMember": 1}, {"minMember": 0}])
 def test_pods_of_a_group_of_one_start_by_themselves(cluster: Pretended, spec: dict[str, Any]) -> None:
     cluster.serve(COSCHEDULING)
@@ -341,3 +351,40 @@ def test_pods_that_wait_start_by_their_worth_whoever_came_first(cluster: Pretend
     cluster.pod("t9", namespace="trading")
     cluster.settle()
     assert cluster.running() == ["p-0", "p-1", "p-2", "p-9"]
+
+
+def test_pods_that_come_as_their_gang_ends_are_another_one(cluster: Pretended) -> None:
+    for number in range(2):
+        cluster.pod(f"p{number}", annotations={names.GANG_SIZE: "2"}, job="j")
+    cluster.settle()
+    for number in range(2):
+        cluster.finish(f"p{number}")
+    cluster.pod("p2", annotations={names.GANG_SIZE: "2"}, job="j")  # seen in the same round
+    cluster.settle()
+    assert cluster.running() == []
+    cluster.pod("p3", annotations={names.GANG_SIZE: "2"}, job="j")
+    cluster.settle()
+    assert cluster.running() == ["p2", "p3"]
+
+
+def test_a_gang_that_cannot_be_bound_is_placed_again_whole_and_fails_no_job(tmp_path: Path) -> None:
+    cluster = Pretended(tmp_path, nodes={"n1": 4, "n2": 4})
+    for number in range(2):
+        cluster.pod(f"p{number}", annotations={names.GANG_SIZE: "2"}, job="j")
+    cluster.settle()
+    assert {cluster.named(f"p{number}")["spec"]["nodeName"] for number in range(2)} == {"n1"}
+    document = cluster.named("p0")
+    del document["spec"]["nodeName"]
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "a port is taken"}
+    document["status"] = {"conditions": [condition]}
+    cluster.see(document)
+    cluster.settle(16)
+    cluster.see(document)
+    cluster.settle()
+    assert cluster.jobs() == []
+    assert not any(set(names.JOB_SELECTORS) & set(each["metadata"]["labels"]) for each in cluster.released)
+    assert len(cluster.released) == 2
+    for number in range(2, 4):
+        cluster.pod(f"p{number}", annotations={names.GANG_SIZE: "2"}, job="j")
+    cluster.settle()
+    assert {cluster.named(f"p{number}")["spec"]["nodeName"] for number in range(2, 4)} == {"n2"}

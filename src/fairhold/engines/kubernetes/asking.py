@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.works import Works
+    from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
 
 
@@ -106,6 +107,11 @@ class Asking:
             if (work := self._refused.pop(uid, None)) is not None:
                 self._new[uid] = work
 
+    def again_all(self, kind: str) -> None:
+        """The same of all gangs of a kind of objects."""
+        for key in [each for each in self._of_gang if each[1] == kind]:
+            self.again(key)
+
     def drop(self, uid: str) -> None:
         """A pod is gone, or has a job."""
         work = self._new.pop(uid, None) or self._refused.pop(uid, None)
@@ -127,10 +133,10 @@ class Asking:
         for work in self._new.values():
             self.fleet.label_for(self._constraint(work.pod))
 
-    def _constraint(self, pod: Pod) -> Constraint:
-        """Which nodes will do: what the pod says, less those on which it could not be bound."""
-        avoided = self.works.avoided.get(pod.family) if pod.family else None
-        return pod.constraint.without(avoided) if avoided else pod.constraint
+    def _constraint(self, *pods: Pod) -> Constraint:
+        """Which nodes will do: what the pods say, less those on which one of them could not be bound."""
+        avoided = {node for pod in pods if pod.family for node in self.works.avoided.get(pod.family, ())}
+        return pods[0].constraint.without(avoided) if avoided else pods[0].constraint
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -159,7 +165,7 @@ class Asking:
             yield asked
 
     def _gang(self, pod: Pod) -> tuple[list[Pod], str]:
-        """The pods that start together with a pod, the most valuable first, or itself and the job of its gang.
+        """The pods that start together with a pod, the most valuable first, or that join the job of its gang with it.
 
         Itself alone where it is of no gang, or runs. Raises InputError while not all of them are there.
         """
@@ -167,9 +173,11 @@ class Asking:
         if key is None:
             return [pod], ""
         job = self.gangs.job_of.get(key, "")
-        if job or not pod.is_gated:
+        if not pod.is_gated:
             return [pod], job
         there = [work.pod for work in self._of_gang[key].values() if work.pod.is_gated and not work.pod.is_deleting]
+        if job:
+            return [each for each in there if each is pod or _wishes(each) == _wishes(pod)], job
         least = self.gangs.least(key, there)
         if not least:
             raise InputError([Fault("gang-unknown", f"its {in_words(key)} is not there", "create it; the pod waits")])
@@ -179,13 +187,13 @@ class Asking:
         return sorted(there, key=lambda each: each.worth), ""
 
     def _ask(self, pods: list[Pod], job: str) -> Appeared:
-        """What pods ask for that start together, or one that joins the job of its gang."""
+        """What pods ask for that start together, or that join the job of their gang."""
         pod, key = pods[0], self.gangs.key_of(pods[0])
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
         check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
-        siting = Siting(need=(self.fleet.label_for(self._constraint(pod)),)) if pod.is_gated else Siting()
-        least = self.gangs.least(key, pods) if key and len(pods) > 1 else 0
+        siting = Siting(need=(self.fleet.label_for(self._constraint(*pods)),)) if pod.is_gated else Siting()
+        least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)
         made_by = pod.owner.name if pod.owner else pod.name
         labels = {"namespace": pod.namespace, "pod": ",".join(each.name for each in pods)}
@@ -213,23 +221,16 @@ def check_alike(pods: Sequence[Pod]) -> None:
     """
     first = pods[0]
     for pod in pods[1:]:
-        for what, one, other in (
-            ("resources", first.amounts, pod.amounts),
-            ("nodes", _nodes_of(first), _nodes_of(pod)),
-            ("priorities", first.priority, pod.priority),
-        ):
+        for what, one, other in zip(("resources", "nodes", "priorities"), _wishes(first), _wishes(pod), strict=True):
             if one != other:
                 told = f"`{first.name}` and `{pod.name}` of its gang ask for different {what}"
                 raise InputError([Fault("gang-differs", told, "make them alike, or take one of them out of the gang")])
 
 
-def _nodes_of(pod: Pod) -> Constraint:
-    """Which nodes a pod accepts, without the one that it was granted."""
-    if pod.is_gated:
-        return pod.constraint
-    return pod.constraint._replace(
-        selector=tuple(each for each in pod.constraint.selector if each[0] != names.HOSTNAME)
-    )
+def _wishes(pod: Pod) -> tuple[Amounts, Constraint, int]:
+    """What the pods of a gang have to have in common; of nodes, without the one that a pod was granted."""
+    selector = [each for each in pod.constraint.selector if pod.is_gated or each[0] != names.HOSTNAME]
+    return pod.amounts, pod.constraint._replace(selector=tuple(selector)), pod.priority
 
 
 def _keys(pod: Pod) -> list[Key]:

@@ -170,10 +170,12 @@ class Gangs:
         if (key := self._gang_of.get(job)) is not None:
             self._changed[key] = None
 
-    def forget(self, job: str) -> None:
-        """A job is over: pods that come later are another gang."""
-        if (key := self._gang_of.pop(job, None)) is not None and self.job_of.get(key) == job:
+    def forget(self, job: str) -> Key | None:
+        """A job is over: pods that come later are another gang. Returns its gang, None = it was none's."""
+        key = self._gang_of.pop(job, None)
+        if key is not None and self.job_of.get(key) == job:
             del self.job_of[key]
+        return key
 
     def take_changed(self) -> list[Key]:
         """Gangs of which something has changed; they count as looked at."""

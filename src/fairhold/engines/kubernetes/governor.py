@@ -92,6 +92,7 @@ class Governor:
     def serve_groups(self, kind: str, *, is_served: bool) -> None:
         """The cluster has objects of this kind, or has them no more."""
         (self.gangs.served.add if is_served else self.gangs.served.discard)(kind)
+        self.asking.again_all(kind)
 
     def see_pod(self, pod: Pod) -> None:
         """A pod is there, or has changed."""
@@ -227,7 +228,8 @@ class Governor:
         """A job is over: its pods are stopped where they are not."""
         self.works.vacancies.drop(job)
         self.works.least.pop(job, None)
-        self.gangs.forget(job)
+        if (key := self.gangs.forget(job)) is not None:
+            self.asking.again(key)
         for uid in tuple(self.works.of_job.get(job, {}).values()):
             work = self.works.of[uid]
             if not work.attempt and not work.is_told:

@@ -94,7 +94,8 @@ class Works:
             work.bound_by = now + BINDING
             heapq.heappush(self._timers, (work.bound_by, work.pod.uid))
         elif work.bound_by <= now and work.pod.family is not None:
-            work.is_moving = True
+            for each in self.members(work.job):
+                each.is_moving = True
             avoided = self.avoided.get(work.pod.family, frozenset())
             self.avoided[work.pod.family] = avoided | {work.host}
             self.news.append(JobCancelled(work.job))

@@ -154,7 +154,7 @@ class Governing:
                 self.governor.unwanted(each)
         elif len(asked.work) > 1:
             for number, each in enumerate(asked.work):
-                self.governor.accepted(each, (job, number))
+                self.governor.accepted(each, (job, index + number))
             self._explain_later(core)
         else:
             self._find(core, asked, record, index, is_last=is_last or not asked.is_going)
@@ -173,7 +173,7 @@ class Governing:
         return job
 
     def _join(self, core: Core, asked: Appeared) -> Seat:
-        """One more task for the job of a gang; a job of its own where that has very many.
+        """More tasks for the job of a gang, the first of them; a job of their own where that has very many.
 
         Raises InputError where it cannot be accepted.
         """
@@ -186,8 +186,9 @@ class Governing:
             alone = {name: text for name, text in asked.spec.labels.items() if name != "gang"}
             return self._submit(core, replace(asked, spec=replace(asked.spec, labels=alone))), 0
         labels = {key: f"{spec.labels[key]},{asked.spec.labels[key]}" for key in ("pod", "uid", "owner")}
-        core.change(JobChanged(job.name, tasks=job.terms.tasks + 1), {**spec.labels, **labels})
-        return job.name, job.terms.tasks - 1
+        first = job.terms.tasks
+        core.change(JobChanged(job.name, tasks=first + len(asked.work)), {**spec.labels, **labels})
+        return job.name, first
 
     def _fit_gang(self, core: Core, gang: GangChanged) -> None:
         """Tell the core how many pods of a gang start together, and hold it as long as they cannot."""
