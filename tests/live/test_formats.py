@@ -18,7 +18,7 @@ from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.using import usage_document
+from fairhold.runtime.live.using import Terms, usage_document
 from fairhold.store import check_store, open_store
 from fairhold.store.directory import FILE
 from fairhold.store.schema import MIGRATIONS, steps
@@ -192,8 +192,10 @@ def test_a_service_of_format_5_tells_usage_in_amounts_as_far_as_units_are_known(
             core.commit()
             now = core.now()
             begin = START + 10_000_008
-            told = usage_document(store, core.usage.tail(now), 0, now, ("job", "kind", "consumer"))["rows"]
-            cut = usage_document(store, core.usage.tail(now), begin + SECOND, begin + 2 * SECOND, ("job",))["rows"]
+            told = usage_document(store, core.usage.tail(now), 0, now, Terms(("job", "kind", "consumer")))["rows"]
+            cut = usage_document(store, core.usage.tail(now), begin + SECOND, begin + 2 * SECOND, Terms(("job",)))[
+                "rows"
+            ]
         found = {(row["job"], row["kind"], row["resource"], row["unit"]): row["resource_seconds"] for row in told}
         goes_on = found.pop(("5", "own", "gpu", ""))
         assert found.pop(("5", "own", "memory", "GiB")) == decimal_text(8 * Fraction(goes_on))

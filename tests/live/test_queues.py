@@ -13,7 +13,7 @@ from fairhold.cli.live.tree import BORROWED, COLUMNS, OWN, WAITING, trees
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobChanged
-from fairhold.runtime.live.using import usage_document
+from fairhold.runtime.live.using import Terms, usage_document
 from fairhold.runtime.live.views.amounts import NAMES
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.jobs import job_document
@@ -255,7 +255,7 @@ def test_metrics_say_the_same_amounts(play: Play) -> None:
 def kinds_of(play: Play) -> dict[str, Fraction]:
     """GPU-seconds of /B by kind."""
     tail = play.core.usage.tail(play.clock())
-    rows = usage_document(play.store, tail, 0, play.clock(), ("consumer", "kind"), ["gpu"])["rows"]
+    rows = usage_document(play.store, tail, 0, play.clock(), Terms(("consumer", "kind"), ["gpu"]))["rows"]
     return {row["kind"]: Fraction(row["resource_seconds"]) for row in rows if row["consumer"] == "/B"}
 
 

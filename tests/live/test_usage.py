@@ -21,7 +21,7 @@ from fairhold.planio.plan import parse_plan
 from fairhold.ports import Retention
 from fairhold.runtime.live.journal import change_of
 from fairhold.runtime.live.usage import HOUR
-from fairhold.runtime.live.using import BY, usage_document
+from fairhold.runtime.live.using import BY, Terms, usage_document
 from fairhold.units import SECOND, parse_instant
 from tests.live.play import MIXED, PLAIN, START, Play, plan_text
 
@@ -122,7 +122,7 @@ def integral(pieces: list[Piece], since: int, until: int) -> dict[Row, Fraction 
 
 
 def told(play: Play, since: int, until: int) -> tuple[dict[Row, Fraction], int, int]:
-    document = usage_document(play.store, play.core.usage.tail(play.clock.instant), since, until, BY)
+    document = usage_document(play.store, play.core.usage.tail(play.clock.instant), since, until, Terms(BY))
     rows = {
         (row["consumer"], row["user"], row["job"], row["kind"], row["resource"]): Fraction(row["resource_seconds"])
         * SECOND
@@ -258,7 +258,7 @@ def test_usage_is_told_by_what_is_asked(tmp_path: Path) -> None:
     play.pass_time(10 * SECOND)
     begin = max(attempt.started for attempt in play.core.cluster.attempts.values())
     tail = play.core.usage.tail(play.clock.instant)
-    document = usage_document(play.store, tail, begin, begin + SECOND, ["user", "kind"])
+    document = usage_document(play.store, tail, begin, begin + SECOND, Terms(["user", "kind"]))
     assert document["rows"] == [
         {"user": "", "kind": "lent", **SLOTS, "resource_seconds": "4"},
         {"user": "ann", "kind": "borrowed", **SLOTS, "resource_seconds": "4"},
@@ -267,5 +267,5 @@ def test_usage_is_told_by_what_is_asked(tmp_path: Path) -> None:
     ]
     for by, since, until in ((["colour"], 0, 1), (["user", "user"], 0, 1), (["user"], 2, 1)):
         with pytest.raises(InputError):
-            usage_document(play.store, tail, since, until, by)
+            usage_document(play.store, tail, since, until, Terms(by))
     play.store.close()

@@ -17,7 +17,7 @@ from fairhold.orchestrator.events import JobSubmitted
 from fairhold.ports import Retention
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.usage import HOUR
-from fairhold.runtime.live.using import BY, usage_document
+from fairhold.runtime.live.using import BY, Terms, usage_document
 from fairhold.units import SECOND, parse_instant
 from tests.live.integral import Integral, integral
 from tests.live.play import START, Play
@@ -65,7 +65,7 @@ class UsageStorm:
 
     def told(self, since: int, until: int, by: tuple[str, ...]) -> tuple[dict[tuple[str, ...], int], int, int]:
         tail = self.play.core.usage.tail(self.play.clock.instant)
-        document = usage_document(self.play.store, tail, since, until, by)
+        document = usage_document(self.play.store, tail, since, until, Terms(by))
         rows = {
             tuple(row[key] for key in by): int(Fraction(row["resource_seconds"]) * SECOND) for row in document["rows"]
         }

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.orchestrator.owned import owned_amounts
-from fairhold.runtime.live.using import usage_document
+from fairhold.runtime.live.using import Terms, usage_document
 from fairhold.runtime.live.views.consumers import consumers_document
 from fairhold.units import SECOND
 from tests.live.play import Play
@@ -47,7 +47,7 @@ def test_under_share_ratio_the_planned_share_is_owned(tmp_path: Path) -> None:
     begin = play.clock.instant
     play.pass_time(10 * SECOND)
     tail, now = play.core.usage.tail(play.clock.instant), play.clock.instant
-    told = usage_document(play.store, tail, begin, now, ("consumer", "kind"))["rows"]
+    told = usage_document(play.store, tail, begin, now, Terms(("consumer", "kind")))["rows"]
     passed = Fraction(now - begin, SECOND)
     assert {(row["consumer"], row["kind"]): Fraction(row["resource_seconds"]) / passed for row in told} == {
         ("/A", "own"): 2,

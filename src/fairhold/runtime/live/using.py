@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.model.vector import decimal_text
@@ -25,55 +26,120 @@ SLOTS = "slots"
 """What slots are called beside resources; no resource has this name."""
 UNSIZED = ""
 """What is said in the place of a resource where it is not known of what size units were."""
+MOST_PARTS = 1_000
+"""Parts of the time in one answer."""
 _CHUNK = 200
 _PREFIX = f'["{USAGE_SPAN}"'
 
 
-def usage_document(  # noqa: PLR0917 - the terms of the request, in their order
-    store: Store, tail: Tail, since: int, until: int, by: Sequence[str], resources: Collection[str] = ()
-) -> dict[str, Any]:
+class Terms(NamedTuple):
+    """What is asked of usage.
+
+    by        : some of `BY`
+    resources : `SLOTS` among them; none = all
+    consumer  : path; what is below it too, empty = all
+    step      : microseconds of each part of the time that has rows of its own, 0 = the time is one part
+    """
+
+    by: Sequence[str]
+    resources: Collection[str] = ()
+    consumer: str = ""
+    step: int = 0
+
+
+def usage_document(store: Store, tail: Tail, since: int, until: int, terms: Terms) -> dict[str, Any]:
     """What was used from `since` to before `until`, of every resource in sums by consumer, user, job or kind.
 
     Callable in any thread.
 
     tail : taken before the call
-    resources : those that are asked for, `SLOTS` among them; none = all
     Where `by` does not name `kind`, only what was held counts, own and borrowed: slots that are lent are held by
     others, and what is lost was held before.
     Exact for any two instants as far back as the log goes. Before that it is exact for the borders of spans, and
     `from` and `to` are moved to them: the answer says for which instants it is exact.
-    Raises InputError where `by` names something else, nobody knows a resource, or `until` is before `since`.
+    Raises InputError where `by` names something else, nobody knows a resource, `until` is before `since`, or there are
+    too many parts.
     """
+    by = terms.by
     _check(since, until, by)
     until = max(since, min(until, tail.end))
-    sums: dict[Key, int] = {}
-    cut: dict[tuple[int, int], list[Usage]] = {}
-    for row in store.usage(since, until) if since < until else ():
-        if row.begin >= tail.begin:
-            continue
-        if since <= row.begin and row.end <= until:
-            _add(sums, _key(row), row.amount)
-        else:
-            cut.setdefault((row.begin, row.end), []).append(row)
-    for span in tail.spans:
-        _add_span(sums, span, since, until)
-    asked = since, until
-    for (begin, end), rows in cut.items():
-        span_kept = _kept_span(store, begin, end)
-        if span_kept is not None:
-            _add_span(sums, span_kept, *asked, {_key(row)._replace(unit=UNKNOWN): row.unit for row in rows})
-            continue
-        since, until = min(since, begin), max(until, end)
-        for row in rows:
-            _add(sums, _key(row), row.amount)
-    rows_found = _rows(sums, by, tail.units)
-    _check_resources(resources, {*tail.units, *(row["resource"] for row in rows_found)})
+    counted = _Counted(store, tail, terms.consumer)
+    rows: list[dict[str, str]] = []
+    begin, end = since, until
+    for part in _parts(since, until, terms.step):
+        sums, first, last = counted.sums(*part)
+        begin, end = min(begin, first), max(end, last)
+        told = {"from": format_instant(first), "to": format_instant(last)} if terms.step else {}
+        rows += [told | row for row in _rows(sums, by, tail.units)]
+    _check_resources(terms.resources, {*tail.units, *(row["resource"] for row in rows)})
     return {
-        "from": format_instant(since),
-        "to": format_instant(until),
+        "from": format_instant(begin),
+        "to": format_instant(end),
         "by": list(by),
-        "rows": [row for row in rows_found if not resources or row["resource"] in resources],
+        "rows": [row for row in rows if not terms.resources or row["resource"] in terms.resources],
     }
+
+
+def _parts(since: int, until: int, step: int) -> list[tuple[int, int]]:
+    """The time as a whole, or cut at multiples of a step; InputError where that are too many parts."""
+    if not step:
+        return [(since, until)]
+    if (until - since) // step >= MOST_PARTS:
+        what = f"there are more than {MOST_PARTS:,} parts of this length"
+        raise InputError([Fault("out-of-range", what, "give a later `from`, or a longer `step`")])
+    cuts = [since, *range(since // step * step + step, until, step), until]
+    return [*pairwise(cuts)]
+
+
+class _Counted:
+    """Sums of usage of a consumer in several parts of the time; a span of the log is read once."""
+
+    def __init__(self, store: Store, tail: Tail, consumer: str) -> None:
+        self._store = store
+        self._begin = tail.begin
+        self._above = consumer.rstrip("/") + "/" if consumer.strip("/") else ""
+        self._tail = [self._of(span) for span in tail.spans]
+        self._kept: dict[tuple[int, int], Span | None] = {}
+
+    def sums(self, since: int, until: int) -> tuple[dict[Key, int], int, int]:
+        """Unit-microseconds by account, and the instants from and to which they are exact."""
+        sums: dict[Key, int] = {}
+        cut: dict[tuple[int, int], list[Usage]] = {}
+        for row in self._store.usage(since, until) if since < until else ():
+            if row.begin >= self._begin or not self._is_meant(row.consumer):
+                continue
+            if since <= row.begin and row.end <= until:
+                _add(sums, _key(row), row.amount)
+            else:
+                cut.setdefault((row.begin, row.end), []).append(row)
+        for span in self._tail:
+            _add_span(sums, span, since, until)
+        asked = since, until
+        for (begin, end), rows in cut.items():
+            span_kept = self._span(begin, end)
+            if span_kept is not None:
+                _add_span(sums, span_kept, *asked, {_key(row)._replace(unit=UNKNOWN): row.unit for row in rows})
+                continue
+            since, until = min(since, begin), max(until, end)
+            for row in rows:
+                _add(sums, _key(row), row.amount)
+        return sums, since, until
+
+    def _span(self, begin: int, end: int) -> Span | None:
+        if (begin, end) not in self._kept:
+            found = _kept_span(self._store, begin, end)
+            self._kept[begin, end] = None if found is None else self._of(found)
+        return self._kept[begin, end]
+
+    def _is_meant(self, consumer: str) -> bool:
+        return f"{consumer}/".startswith(self._above)
+
+    def _of(self, span: Span) -> Span:
+        """What a span says of the consumer."""
+        if not self._above:
+            return span
+        steps = {key: each for key, each in span.steps.items() if self._is_meant(key.consumer)}
+        return span._replace(steps=steps, lost={key: each for key, each in span.lost.items() if self._is_meant(key[0])})
 
 
 def _check(since: int, until: int, by: Sequence[str]) -> None:

@@ -72,6 +72,7 @@ async def list_jobs(
     state: Annotated[State | None, Query()] = None,
     user: Annotated[str, Query(max_length=100)] = "",
     label: Annotated[str, Query(max_length=1000, description="`NAME:VALUE`")] = "",
+    text: Annotated[str, Query(max_length=200, description="Part of number, name, consumer or user.")] = "",
     all: Annotated[bool, Query(description="Finished ones too.")] = False,  # noqa: A002 - a query
     limit: Limit = 100,
     cursor: Cursor = "",
@@ -80,7 +81,7 @@ async def list_jobs(
     name, colon, value = label.partition(":")
     if label and not (name and colon):
         raise refused("name", f"`label={label}` is not a label with its value", "write `label=NAME:VALUE`")
-    wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER)
+    wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER, text)
     return JSONResponse(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit)))
 
 
