@@ -13,13 +13,29 @@ from fairhold import __version__
 from fairhold.service import problems
 from fairhold.service.auth import Guard, the_token
 from fairhold.service.context import AT_ONCE, Service, now
+from fairhold.service.front import Front
 from fairhold.service.gate import Gate
 from fairhold.service.listening import url_of
 from fairhold.service.metrics import Requests
 from fairhold.service.models.answers import Problem
 from fairhold.service.news import News
 from fairhold.service.queries import refuse_unknown
-from fairhold.service.routers import consumers, cycles, docs, events, health, hosts, jobs, output, plan, status, usage
+from fairhold.service.routers import (
+    consumers,
+    cycles,
+    docs,
+    events,
+    explore,
+    health,
+    hosts,
+    jobs,
+    output,
+    plan,
+    status,
+    usage,
+)
+from fairhold.service.sessions import Sessions
+from fairhold.service.static_files import StaticFiles
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,13 +82,15 @@ def make_app(
         url_of(settings, port),
     )
     whole = APIRouter(prefix=PREFIX, dependencies=[Depends(refuse_unknown)])
-    for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, status, docs):
+    for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, explore, health, status, docs):
         whole.include_router(subject.router)
     app.include_router(whole)
     problems.register(app)
     guard = Guard(the_token(settings.directory), settings)
     guard.port = port
     app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests)
+    sessions, files = Sessions(time.monotonic), StaticFiles()
+    app.add_middleware(Front, sessions=sessions, files=files, port=port, is_secure=settings.is_secure)
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -30,6 +30,7 @@ STATUS = {
     "bad-request": 400,
     "no-token": 401,
     "wrong-token": 401,
+    "wrong-code": 401,
     "foreign-host": 403,
     "foreign-origin": 403,
     "no-such-page": 404,
