@@ -8,7 +8,7 @@ TEST_JOBS ?= 4
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run console-types browser setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm clean
+.PHONY: run console-types browser browser-short setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -30,9 +30,13 @@ $(CONSOLE): $(STAMP) $(CONSOLE_SOURCE)
 console-types: setup
 	$(BIN)/python -m tests.console.types
 
-## The console in a real browser, over a real service; needs Chromium.
+## The console in a real browser, over a real service with real work; needs Chromium.
 browser: setup
-	cd console && npm run --silent browser
+	$(BIN)/python console/build.py browser
+
+## Its short form: without large clusters.
+browser-short: setup
+	$(BIN)/python console/build.py browser browser/console.browser.ts
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup

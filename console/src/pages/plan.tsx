@@ -67,14 +67,16 @@ function useFaults(text: string, isChanged: boolean): { faults: Fault[]; warning
 function FaultList({ faults, kind }: { faults: readonly Fault[]; kind: "trouble" | "warned" }) {
   if (!faults.length) return null;
   return (
-    <ul class={kind} role="status">
-      {faults.slice(0, 30).map((fault, at) => (
-        <li key={at}>
-          {fault.line > 0 && `Line ${fault.line}: `}
-          <Told text={`${fault.what}; ${fault.mend}`} /> <code>{fault.code}</code>
-        </li>
-      ))}
-    </ul>
+    <div role="status">
+      <ul class={kind}>
+        {faults.slice(0, 30).map((fault, at) => (
+          <li key={at}>
+            {fault.line > 0 && `Line ${fault.line}: `}
+            <Told text={`${fault.what}; ${fault.mend}`} /> <code>{fault.code}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

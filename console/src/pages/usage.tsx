@@ -44,7 +44,7 @@ function columnsOf(by: string, most: number): Column<Sum>[] {
     { key: "resource", head: "resource", width: "7rem", isMinor: true, cell: (row) => row.resource || "unknown" },
     {
       key: "bar",
-      head: "",
+      head: <span class="visually-hidden">as a bar</span>,
       width: "minmax(8rem, 1fr)",
       cell: (row) => (
         <div class="bar" aria-hidden="true">

@@ -17,13 +17,15 @@ export function Trouble({ error }: { error: Error }) {
   }
   const faults = error.faults.length ? error.faults : [{ what: error.message, mend: "", code: error.code }];
   return (
-    <ul class="trouble" role="alert">
-      {faults.slice(0, 20).map((fault, at) => (
-        <li key={at}>
-          <Told text={fault.mend ? `${fault.what}; ${fault.mend}` : fault.what} /> <code>{fault.code}</code>
-        </li>
-      ))}
-    </ul>
+    <div role="alert">
+      <ul class="trouble">
+        {faults.slice(0, 20).map((fault, at) => (
+          <li key={at}>
+            <Told text={fault.mend ? `${fault.what}; ${fault.mend}` : fault.what} /> <code>{fault.code}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
