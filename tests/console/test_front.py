@@ -65,7 +65,7 @@ def test_policy_lets_nothing_in_from_elsewhere(built: StaticFiles) -> None:
 def test_without_a_console_a_page_says_how_to_get_it(tmp_path: Path) -> None:
     found = StaticFiles(tmp_path / "nothing").find("")
     assert found is not None
-    assert b"make setup" in found.body
+    assert b"make console" in found.body
 
 
 def test_the_root_leads_to_the_console_without_a_token(browser: Any) -> None:

