@@ -38,8 +38,8 @@ export class Service {
 
   async start(plan = PLAN): Promise<void> {
     writeFileSync(join(this.place, "plan.yaml"), plan);
-    const words = ["serve", join(this.place, "plan.yaml"), "--port", String(this.port), "--name", CUTTABLE, "--log", "error"];
-    this.process = spawn(FAIRHOLD, words, { env: this.environment, stdio: "ignore" });
+    const words = ["serve", "plan.yaml", "--port", String(this.port), "--name", CUTTABLE, "--log", "error"];
+    this.process = spawn(FAIRHOLD, words, { env: this.environment, cwd: this.place, stdio: "ignore" });
     await until(() => this.isUp());
     this.port = Number(new URL(this.json<{ service: { address: string } }>("status").service.address).port);
   }

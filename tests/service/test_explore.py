@@ -79,3 +79,13 @@ def test_jobs_are_found_by_a_part_of_what_they_are_called(bank: Bank) -> None:
     bank.until("/jobs/1", "state", "cancelled")
     assert [job["job"] for job in bank.get("/jobs?text=nightly&all=1")["jobs"]] == ["1"]
     assert bank.get("/jobs?text=prices&state=cancelled")["jobs"] == []
+
+
+def test_consumers_around_one_of_them(bank: Bank) -> None:
+    def paths(consumer: str) -> list[str]:
+        found = bank.get("/consumers", params={"consumer": consumer})["resource_groups"]["compute"]["consumers"]
+        return [each["path"] for each in found]
+
+    assert paths("/Trading/FX") == ["/Trading", "/Trading/Risk", "/Trading/FX", "/Research"]
+    assert paths("/Research") == ["/Trading", "/Research"]
+    assert bank.get("/consumers?consumer=/Nobody", 404)["code"] == "unknown-consumer"

@@ -2820,7 +2820,10 @@ export interface operations {
     };
     list_consumers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Path: only it, those above it, and the children of all of these. */
+                consumer?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -196,7 +196,7 @@ function Whole({ groups, path }: { groups: Record<string, Schemas["Group"]>; pat
 /** One consumer: its numbers, why they are what they are, whom it lends to, its jobs. */
 export function ConsumerPage() {
   const path = `/${route.value.rest}`;
-  const live = useLive((signal) => get("/v1/consumers", {}, signal), []);
+  const live = useLive((signal) => get("/v1/consumers", { consumer: path }, signal), [path]);
   return (
     <div class="page" key={path}>
       <Crumbs path={path} />

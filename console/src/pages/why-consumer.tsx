@@ -45,7 +45,19 @@ export function withoutRule(sentence: string): [string, string[]] {
   return [sentence.replaceAll(/\s*\[R-[A-Z]+-\d+\]/g, ""), rules];
 }
 
+const MOST = 16;
+
+/** Of many siblings those that say something: the one that is asked about, and who gets or wants most. */
+export function telling<Row extends { consumer: string; quota: number; demand: number }>(rows: readonly Row[], path: string): Row[] {
+  if (rows.length <= MOST) return [...rows];
+  const isMine = (row: Row): boolean => `${path}/`.startsWith(`${row.consumer}/`);
+  const others = rows.filter((row) => !isMine(row)).sort((a, b) => b.quota - a.quota || b.demand - a.demand);
+  const kept = new Set(others.slice(0, MOST - 1));
+  return rows.filter((row) => isMine(row) || kept.has(row));
+}
+
 function LevelTable({ level, path }: { level: Level; path: string }) {
+  const shown = telling(level.siblings, path);
   return (
     <table class="plain">
       <caption>
@@ -63,7 +75,7 @@ function LevelTable({ level, path }: { level: Level; path: string }) {
         </tr>
       </thead>
       <tbody>
-        {level.siblings.map((each) => (
+        {shown.map((each) => (
           <tr key={each.consumer} class={`${path}/`.startsWith(`${each.consumer}/`) ? "mine" : ""}>
             <td>
               <a href={consumerHref(each.consumer)}>{each.consumer}</a>
@@ -78,6 +90,13 @@ function LevelTable({ level, path }: { level: Level; path: string }) {
             </td>
           </tr>
         ))}
+        {shown.length < level.siblings.length && (
+          <tr>
+            <td colSpan={7}>
+              <small>and {count(level.siblings.length - shown.length)} others, who get no more</small>
+            </td>
+          </tr>
+        )}
       </tbody>
     </table>
   );

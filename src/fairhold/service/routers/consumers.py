@@ -1,22 +1,35 @@
 """Consumers as they are now, and why."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import consumers as view
 from fairhold.service.context import ServiceOf
 from fairhold.service.models import answers
+from fairhold.service.routers.cycles import require_known
 
 router = APIRouter(prefix="/consumers", tags=["consumers"])
 
 
 @router.get("", response_model=answers.Consumers)
-async def list_consumers(service: ServiceOf) -> Response:
+async def list_consumers(
+    service: ServiceOf,
+    consumer: Annotated[
+        str, Query(max_length=10_000, description="Path: only it, those above it, and the children of all of these.")
+    ] = "",
+) -> Response:
     """Every consumer of every resource group, live."""
-    return JSONResponse(await service.read(view.consumers_document))
+
+    def look(core: Core) -> dict[str, Any]:
+        require_known(core, consumer, "")
+        return view.consumers_document(core)
+
+    found = await service.read(look)
+    return JSONResponse(view.around(found, consumer) if consumer else found)
 
 
 @router.get("/explanation", response_model=answers.ConsumerExplanation)

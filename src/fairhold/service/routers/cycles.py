@@ -50,13 +50,14 @@ async def list_allocations(
     """Attempts that hold units."""
 
     def look(core: Core) -> dict[str, Any]:
-        _require_known(core, consumer, host)
+        require_known(core, consumer, host)
         return allocations_document(core, consumer, host)
 
     return JSONResponse(await service.read(look))
 
 
-def _require_known(core: Core, consumer: str, host: str) -> None:
+def require_known(core: Core, consumer: str, host: str) -> None:
+    """Refuse a consumer or a host that is not there; empty: none is named."""
     if consumer and (consumer.rstrip("/") or "/") not in core.plan.tree.rows:
         mend = suggestion(core.plan.tree, consumer) or "`fairhold top` shows them"
         raise refused("unknown-consumer", f"there is no consumer `{consumer}`", mend)
