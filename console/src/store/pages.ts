@@ -22,7 +22,7 @@ export function joined<Row>(first: readonly Row[], before: readonly Row[], cover
 
 /**
  * @param load a page behind a cursor, empty = the first
- * @param size rows of a page
+ * @param size rows of the first page; later ones have five times as many
  */
 export function usePages<Row>(
   load: (cursor: string, limit: number, signal: AbortSignal) => Promise<PageOf<Row>>,
@@ -43,7 +43,7 @@ export function usePages<Row>(
     if (busy.current || !here?.next) return;
     busy.current = true;
     const stop = new AbortController();
-    load(here.next, size, stop.signal)
+    load(here.next, Math.min(MOST, 5 * size), stop.signal)
       .then((page) => {
         const rows = joined(here.rows, page.rows, 0, key);
         count.current = rows.length;
