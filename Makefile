@@ -1,24 +1,47 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
+CONSOLE := .venv/.console
+CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print)
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test check bench storm kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
+.PHONY: run console console-types browser browser-short setup test check bench storm \
+	kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
 	@$(BIN)/python examples/service.py
 
-setup: $(STAMP)
+setup: $(STAMP) $(CONSOLE)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[fast,service,sim]" --group dev
 	touch $(STAMP)
+
+$(CONSOLE): $(STAMP) $(CONSOLE_SOURCE)
+	@$(MAKE) --no-print-directory console
+
+## The web console, built anew.
+console: $(STAMP)
+	$(BIN)/python console/build.py
+	touch $(CONSOLE)
+
+## The console's types of the REST API, made anew from its OpenAPI document.
+console-types: setup
+	$(BIN)/python -m tests.console.types
+
+## The console in a real browser, over a real service with real work; needs Chromium.
+browser: setup
+	$(BIN)/python console/build.py browser
+
+## Its short form: without large clusters.
+browser-short: setup
+	$(BIN)/python console/build.py browser browser/console.browser.ts
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
@@ -67,4 +90,4 @@ kubernetes-demo: kubernetes-cluster
 	@$(BIN)/python -m examples.kubernetes_demo
 
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv build dist src/*.egg-info src/fairhold/console console/node_modules

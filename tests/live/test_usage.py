@@ -360,3 +360,24 @@ def test_usage_is_told_by_labels_also_of_jobs_that_are_gone(tmp_path: Path) -> N
     with pytest.raises(InputError, match="future"):
         usage_document(play.store, tail, UsageQuery(tail.end + 1, tail.end + 2, ("job",)))
     play.store.close()
+
+
+def test_usage_of_a_consumer_is_told_in_parts_of_the_time(tmp_path: Path) -> None:
+    play = Play(tmp_path, plan_text(PLAIN))
+    play.core.submit(Submission("ann", "", JobSubmitted("", "/B", "compute", 1), Spec("/B", ("true",))))
+    begin = play.clock.instant
+    play.pass_time(3 * SECOND)
+    tail = play.core.usage.tail(play.clock.instant)
+    begin -= begin % SECOND
+    query = UsageQuery(begin, begin + 3 * SECOND, ("consumer",), (), "/B", SECOND)
+    found = usage_document(play.store, tail, query)
+    whole = usage_document(play.store, tail, query._replace(step=0))
+    assert {row["consumer"] for row in found["rows"]} == {"/B"}
+    assert len({(row["from"], row["to"]) for row in found["rows"]}) == len(found["rows"]) > 1
+    assert sum(Fraction(row["resource_seconds"]) for row in found["rows"]) == Fraction(
+        whole["rows"][0]["resource_seconds"]
+    )
+    assert usage_document(play.store, tail, query._replace(consumer="/A"))["rows"] == []
+    with pytest.raises(InputError, match="parts of this length"):
+        usage_document(play.store, tail, query._replace(step=1))
+    play.store.close()

@@ -15,6 +15,7 @@ from fairhold.service.allowing import authorise
 from fairhold.service.auth import Guard, the_token
 from fairhold.service.context import AT_ONCE, Service, now
 from fairhold.service.doorkeeper import Doorkeeper
+from fairhold.service.front import Front
 from fairhold.service.gate import Gate
 from fairhold.service.listening import url_of
 from fairhold.service.metrics import Requests
@@ -28,6 +29,7 @@ from fairhold.service.routers import (
     cycles,
     docs,
     events,
+    explore,
     health,
     hosts,
     jobs,
@@ -38,6 +40,8 @@ from fairhold.service.routers import (
     tokens,
     usage,
 )
+from fairhold.service.sessions import Sessions
+from fairhold.service.static_files import StaticFiles
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,7 +52,7 @@ if TYPE_CHECKING:
 
 PREFIX = "/v1"
 SUBJECTS = (
-    *(jobs, output, plan, consumers, hosts, pods, cycles, events, usage, health, status),
+    *(jobs, output, plan, consumers, hosts, pods, cycles, events, usage, explore, health, status),
     *(tokens, access, audit, docs),
 )
 """Modules with a router each: all addresses but that of the OpenAPI document itself."""
@@ -98,6 +102,8 @@ def make_app(
     app.include_router(whole)
     problems.register(app)
     app.add_middleware(Gate, guard=guard, settings=settings, requests=requests, keeper=keeper)
+    sessions, files = Sessions(time.monotonic), StaticFiles()
+    app.add_middleware(Front, sessions=sessions, files=files, port=port, is_secure=settings.is_secure)
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

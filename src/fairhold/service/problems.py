@@ -39,6 +39,7 @@ STATUS = {
     "not-allowed": 403,
     "access-changed": 412,
     "other-cluster": 422,
+    "wrong-code": 401,
     "foreign-host": 403,
     "foreign-origin": 403,
     "no-such-page": 404,

@@ -185,6 +185,18 @@ def stop(
     raise typer.Exit(stop_service(service, how, wait=wait, as_json=json))
 
 
+def console(
+    *,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the address; open no browser.")] = False,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Open the web console of the service in a browser, signed in."""
+    from fairhold.cli.live.console import open_console  # noqa: PLC0415
+
+    open_console(service, only_print=only_print, as_json=json)
+
+
 def agent(context: typer.Context) -> None:
     """Run the agent of another machine; its arguments are those of `python -m fairhold.agent`."""
     from fairhold.cli.live.serving import run_agent  # noqa: PLC0415

@@ -43,6 +43,11 @@ class UsageSums(NamedTuple):
     begins: int
     known: int
 
+    def of_consumer(self, path: str) -> UsageSums:
+        """What a consumer used of it, and what is below it."""
+        sums = {each: amount for each, amount in self.sums.items() if f"{each[0].consumer}/".startswith(f"{path}/")}
+        return self._replace(sums=sums)
+
 
 class _Sums:
     """Adds up accounts of spans.
@@ -79,7 +84,7 @@ class _Sums:
 
 
 def usage_sums(
-    store: Store, tail: Tail, since: int, until: int, mark_of: Callable[[int], Mark] = one_mark
+    spans: KeptSpans, tail: Tail, since: int, until: int, mark_of: Callable[[int], Mark] = one_mark
 ) -> UsageSums:
     """What was used from `since` to before `until`, which is not before it and at most now.
 
@@ -92,7 +97,7 @@ def usage_sums(
     until = max(since, min(until, tail.end))
     found = _Sums(mark_of)
     cut: dict[tuple[int, int], list[Usage]] = {}
-    for row in store.usage(since, until) if since < until else ():
+    for row in spans.store.usage(since, until) if since < until else ():
         if row.begin >= tail.begin:
             continue
         if since <= row.begin and row.end <= until:
@@ -103,7 +108,7 @@ def usage_sums(
         found.add_span(span, since, until)
     asked = since, until
     for (begin, end), rows in cut.items():
-        span_kept = _kept_span(store, begin, end)
+        span_kept = spans.of(begin, end)
         if span_kept is not None:
             found.add_span(span_kept, *asked, {_key(row)._replace(unit=UNKNOWN): row.unit for row in rows})
             continue
@@ -111,6 +116,20 @@ def usage_sums(
         for row in rows:
             found.add_row(row)
     return UsageSums(since, until, found.sums, found.capacity, found.begins, found.known)
+
+
+class KeptSpans:
+    """Spans that are on record, as the log has them; each is read once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._read: dict[tuple[int, int], Span | None] = {}
+
+    def of(self, begin: int, end: int) -> Span | None:
+        """A span; None where the log does not go back so far."""
+        if (begin, end) not in self._read:
+            self._read[begin, end] = _kept_span(self.store, begin, end)
+        return self._read[begin, end]
 
 
 def _key(row: Usage) -> Key:

@@ -1,25 +1,40 @@
 """Consumers as they are now, and why."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from fairhold.access.permissions import Permission as May
+from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import consumers as view
 from fairhold.service.allowing import allows, require_seen
 from fairhold.service.context import ServiceOf
 from fairhold.service.models import answers
+from fairhold.service.routers.cycles import require_known
 
 router = APIRouter(prefix="/consumers", tags=["consumers"])
 
 
 @router.get("", response_model=answers.Consumers, openapi_extra=allows(May.VIEW))
-async def list_consumers(service: ServiceOf) -> Response:
+async def list_consumers(
+    service: ServiceOf,
+    consumer: Annotated[
+        str, Query(max_length=10_000, description="Path: only it, those above it, and the children of all of these.")
+    ] = "",
+) -> Response:
     """Every consumer of every resource group, live."""
-    document = await service.read(view.consumers_document)
-    return JSONResponse(await asyncio.to_thread(service.shown, document))
+    if consumer:
+        require_seen(service.rights, consumer)
+
+    def look(core: Core) -> dict[str, Any]:
+        require_known(core, consumer, "")
+        return view.consumers_document(core)
+
+    found = await service.read(look)
+    found = view.around(found, consumer) if consumer else found
+    return JSONResponse(await asyncio.to_thread(service.shown, found))
 
 
 @router.get("/explanation", response_model=answers.ConsumerExplanation, openapi_extra=allows(May.VIEW))

@@ -52,7 +52,7 @@ async def list_allocations(
     """Attempts that hold units."""
 
     def look(core: Core) -> dict[str, Any]:
-        _require_known(core, consumer, host)
+        require_known(core, consumer, host)
         return allocations_document(core, consumer, host)
 
     if consumer:
@@ -61,7 +61,8 @@ async def list_allocations(
     return JSONResponse(await asyncio.to_thread(service.shown, document))
 
 
-def _require_known(core: Core, consumer: str, host: str) -> None:
+def require_known(core: Core, consumer: str, host: str) -> None:
+    """Refuse a consumer or a host that is not there; empty: none is named."""
     if consumer and (consumer.rstrip("/") or "/") not in core.plan.tree.rows:
         mend = suggestion(core.plan.tree, consumer) or "`fairhold top` shows them"
         raise refused("unknown-consumer", f"there is no consumer `{consumer}`", mend)

@@ -87,6 +87,7 @@ async def list_jobs(
     state: Annotated[State | None, Query()] = None,
     user: Annotated[str, Query(max_length=100)] = "",
     label: Annotated[str, Query(max_length=1000, description="`NAME:VALUE`")] = "",
+    text: Annotated[str, Query(max_length=200, description="Part of number, name, consumer or user.")] = "",
     all: Annotated[bool, Query(description="Finished ones too.")] = False,  # noqa: A002 - a query
     limit: Limit = 100,
     cursor: Cursor = "",
@@ -97,7 +98,7 @@ async def list_jobs(
     if label and not (name and colon):
         raise refused("name", f"`label={label}` is not a label with its value", "write `label=NAME:VALUE`")
     sees = None if service.rights.sees_all else cache_of(service.rights)
-    wanted = view.Wanted(consumer, state or "", user, (name, value), finished=all or state in OVER, sees=sees)
+    wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER, sees, text)
 
     def look(core: Core) -> dict[str, Any]:
         page = view.jobs_page(core, wanted, cursor, limit)

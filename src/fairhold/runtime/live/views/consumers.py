@@ -50,6 +50,21 @@ def consumers_document(core: Core) -> Document:
     }
 
 
+def around(document: Document, consumer: str) -> Document:
+    """Of a document of all consumers one of them, those above it, and the children of all of these."""
+    line = f"{consumer.rstrip('/')}/"
+
+    def is_near(path: str) -> bool:
+        return line.startswith(path[: path.rindex("/") + 1])
+
+    return {
+        "resource_groups": {
+            name: group | {"consumers": [each for each in group["consumers"] if is_near(each["path"])]}
+            for name, group in document["resource_groups"].items()
+        }
+    }
+
+
 def group_document(core: Core, group: str) -> Document:
     """A resource group of slots.
 

@@ -32,7 +32,7 @@ Document = dict[str, Any]
 LIVE_STATES = ("waiting", "blocked", "held", "running")
 DONE_STATES = (say.DONE, say.FAILED, say.CANCELLED)
 MOST_LOOKS = 40_000
-"""Jobs that are looked at for one page; a job's labels are looked up for the price of forty."""
+"""Jobs that are looked at for one page; a job's labels or name are looked up for the price of forty."""
 LABEL_PRICE = 40
 MOST_ROWS = 1_000
 _CURSOR = re.compile(r"live-([0-9]{1,18})|done-([0-9-]{0,40})")
@@ -45,6 +45,7 @@ class Wanted(NamedTuple):
     label    : (name, value)
     finished : also those that are over
     sees     : says of a consumer and a user whether their jobs may be seen; None = all may
+    text     : part of number, name, consumer or user, in any case
     """
 
     consumer: str = ""
@@ -53,6 +54,11 @@ class Wanted(NamedTuple):
     label: tuple[str, str] = ("", "")
     finished: bool = False
     sees: Callable[[str, str], bool] | None = None
+    text: str = ""
+
+    def is_told(self, *words: str) -> bool:
+        """Whether one of the words has the text in it."""
+        return any(self.text.casefold() in word.casefold() for word in words)
 
 
 def state_of(job: JobRecord) -> str:
@@ -113,7 +119,11 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
     which = Filter(wanted.consumer, wanted.state, wanted.user, wanted.label)
     page = jobs_over(core, which, done or "", limit - len(rows))
     sees = wanted.sees
-    over = page.rows if sees is None else [job for job in page.rows if sees(job.consumer, job.user)]
+    over = (
+        job
+        for job in page.rows
+        if wanted.is_told(job.job, job.name, job.consumer, job.user) and (sees is None or sees(job.consumer, job.user))
+    )
     rows += [_finished(core, job, is_whole=False) for job in over]
     return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
 
@@ -126,7 +136,7 @@ def not_seen(core: Core, sees: Callable[[str, str], bool]) -> int:
 
 def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
     """Live jobs below a number, 0 = all, and the number to go on below; 0: there are no more."""
-    price = LABEL_PRICE if wanted.label[0] else 1
+    price = LABEL_PRICE if wanted.label[0] or wanted.text else 1
     left = MOST_LOOKS
     leaves = _leaves(core, wanted.consumer) if wanted.consumer else {}
     found: list[JobRecord] = []
@@ -160,14 +170,14 @@ def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, 
         return False
     if leaves and job.consumer not in leaves[job.resource_group]:
         return False
-    if wanted.user and job.terms.user != wanted.user:
+    if (wanted.user and job.terms.user != wanted.user) or (wanted.state and state_of(job) != wanted.state):
         return False
-    if wanted.state and state_of(job) != wanted.state:
+    if not (wanted.label[0] or wanted.text):
+        return True
+    spec = core.specs.of(job.name)
+    if wanted.label[0] and (spec is None or spec.labels.get(wanted.label[0]) != wanted.label[1]):
         return False
-    if wanted.label[0]:
-        spec = core.specs.of(job.name)
-        return spec is not None and spec.labels.get(wanted.label[0]) == wanted.label[1]
-    return True
+    return wanted.is_told(job.name, spec.name if spec else "", job.consumer, job.terms.user)
 
 
 def _reason(core: Core, job: JobRecord) -> Reason | None:

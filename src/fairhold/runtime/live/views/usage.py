@@ -6,17 +6,18 @@ import json
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.model.vector import decimal_text
 from fairhold.orchestrator.spans import BORROWED, CAPACITY, DOWN, HELD, LENT, UNKNOWN, UP, Key
-from fairhold.runtime.live.using import usage_sums
+from fairhold.runtime.live.using import KeptSpans, usage_sums
 from fairhold.runtime.live.views.costs import HOUR, Costs
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.ports import Store
     from fairhold.runtime.live.usage import Tail
@@ -32,6 +33,7 @@ SLOTS = "slots"
 UNSIZED = ""
 """What is said in the place of a resource where it is not known of what size units were."""
 _DIGITS = 9
+MOST_PARTS = 1_000
 MONEY = 6
 """Digits of a currency behind the point."""
 _UNSEEN = "capacity and the lenders of resources are on record only from {} on"
@@ -42,12 +44,16 @@ class UsageQuery(NamedTuple):
 
     by        : keys of `OF_ACCOUNTS`, `TIMES` or `label:NAME`, each once, of times one
     resources : those that are asked for, `SLOTS` among them; none = all
+    consumer  : path; what is below it too, empty = all
+    step      : microseconds of each part of the time that has rows of its own, 0 = the time is one part
     """
 
     since: int
     until: int
     by: Sequence[str]
     resources: Collection[str] = ()
+    consumer: str = ""
+    step: int = 0
 
     def check(self) -> None:
         """Raise InputError where `by` names something else, or `until` is before `since`."""
@@ -59,6 +65,15 @@ class UsageQuery(NamedTuple):
             raise InputError([Fault("unknown-word", what, mend)])
         if self.until < self.since:
             raise InputError([Fault("out-of-range", "`to` is before `from`", "give them in their order")])
+        if self.step and (self.until - self.since) // self.step >= MOST_PARTS:
+            what = f"there are more than {MOST_PARTS:,} parts of this length"
+            raise InputError([Fault("out-of-range", what, "give a later `from`, or a longer `step`")])
+
+    def parts(self) -> Iterator[UsageQuery]:
+        """The same for each part of the time, cut at multiples of the step."""
+        first = self.since // self.step * self.step + self.step
+        for since, until in pairwise((self.since, *range(first, self.until, self.step), self.until)):
+            yield self._replace(since=since, until=until, step=0)
 
 
 def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
@@ -72,8 +87,25 @@ def usage_document(store: Store, tail: Tail, query: UsageQuery) -> Document:
     if query.since > tail.end:
         what = f"`from` is in the future: now is {format_instant(tail.end)}"
         raise InputError([Fault("out-of-range", what, "ask for a time that has begun")])
-    costs = Costs(tail.prices)
-    found = usage_sums(store, tail, query.since, query.until, _marks(query.by, costs))
+    spans = KeptSpans(store)
+    return _in_parts(spans, tail, query) if query.step else _document(spans, tail, query)
+
+
+def _in_parts(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
+    """Rows of each part of the time, with its `from` and `to`; what there was, shares and balances are not told."""
+    found = [_document(spans, tail, part) for part in query.parts() if part.since < tail.end]
+    rows = [{"from": each["from"], "to": each["to"]} | row for each in found for row in each["rows"]]
+    begin, end = (found[0]["from"], found[-1]["to"]) if found else (query.since, query.until)
+    nothing: Document = {"capacity": [], "capacity_from": None, "dominant": [], "balance": []}
+    return {"from": begin, "to": end, "by": list(query.by), "rows": rows, **nothing}
+
+
+def _document(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
+    """The whole time as one part."""
+    store, costs = spans.store, Costs(tail.prices)
+    found = usage_sums(spans, tail, query.since, query.until, _marks(query.by, costs))
+    if query.consumer.strip("/"):
+        found = found.of_consumer(query.consumer.rstrip("/"))
     amounts = _Amounts()
     rows = _rows(found, query.by, _labels(store, found, query.by), amounts, costs)
     capacity = _capacity(found, amounts)

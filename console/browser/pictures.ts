@@ -1,0 +1,57 @@
+/** Makes the pictures of the pages in docs/pictures: `npm run pictures`. */
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Page } from "playwright-core";
+import { Looking } from "./looking";
+import { Service } from "./service";
+
+const PICTURES = resolve(import.meta.dirname, "../../docs/pictures");
+const SIZE = { width: 1120, height: 640 };
+
+/** WebP by the browser itself: a fourth of a PNG. */
+async function webp(page: Page, png: Buffer): Promise<Buffer> {
+  const found = await page.evaluate(async (source) => {
+    const image = new Image();
+    image.src = source;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = image.width;
+    canvas.height = image.height;
+    canvas.getContext("2d")!.drawImage(image, 0, 0);
+    return canvas.toDataURL("image/webp", 0.9);
+  }, `data:image/png;base64,${png.toString("base64")}`);
+  return Buffer.from(found.split(",")[1]!, "base64");
+}
+
+async function main(): Promise<void> {
+  const service = new Service();
+  const looking = new Looking();
+  await service.start();
+  await looking.open();
+  try {
+    const { page } = await looking.page({ viewport: SIZE, deviceScaleFactor: 1.5 });
+    const take = async (name: string, where: string, sign: string): Promise<void> => {
+      await page.goto(`${service.url}/console/${where}`);
+      await page.waitForSelector(sign);
+      await page.waitForTimeout(700);
+      writeFileSync(join(PICTURES, `console-${name}.webp`), await webp(page, await page.screenshot()));
+    };
+    await page.goto(service.console());
+    await page.waitForSelector("text=Last cycle");
+    const calm = 'trap "" TERM; for at in $(seq 600); do echo "step $at of task {index}"; sleep 1; done';
+    const fit = service.submit("/Research/Models", 6, "nightly-fit", "sh", "-c", calm);
+    service.submit("/Research/Backtests", 9, "backtests", "sh", "-c", calm);
+    service.submit("/Risk", 1, "var", "sleep", "600");
+    await page.waitForTimeout(5000);
+    service.submit("/Trading/Equities", 2, "prices", "sleep", "600");
+    await take("cluster", "cluster", ".part.borrowed-notice");
+    await page.waitForTimeout(6000);
+    await take("job", `jobs/${fit}`, ".attempt.reclaimed");
+    await take("what-if", "what-if?consumer=/Research/Models&changes=/Risk:demand%3D4", "text=Who would have what");
+  } finally {
+    await looking.close();
+    await service.stop();
+  }
+}
+
+await main();

@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import type { Schemas } from "../src/api/client";
+import { gains, stopsOf, type DiffDocument } from "../src/lib/effect";
+import { eventText } from "../src/lib/events";
+import { historyOf } from "../src/lib/history";
+import { branchOf, byHost, coloursOf } from "../src/lib/hosts";
+import { nextOrder, orderOf, sorted } from "../src/lib/sorting";
+import { sumsOf, usageCsv } from "../src/lib/usage";
+import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
+import { consequence } from "../src/pages/job-actions";
+import { withoutRule } from "../src/pages/why-consumer";
+import { joined } from "../src/store/pages";
+import { stacked } from "../src/ui/chart";
+import { balanced } from "../src/ui/flow";
+import { attemptText, spanOf } from "../src/ui/timeline";
+import type { Numbers } from "../src/lib/tree";
+
+const usage = (rows: Record<string, string>[], by: string[]): Schemas["Usage"] => ({
+  from: "2026-01-05T09:00:00Z", to: "2026-01-05T10:00:00Z", by, rows,
+});
+
+describe("usage", () => {
+  it("is hours by name, who held most first", () => {
+    const rows = [
+      { user: "ann", kind: "own", resource: "slots", unit: "", resource_seconds: "3600" },
+      { user: "bob", kind: "borrowed", resource: "slots", unit: "", resource_seconds: "7200" },
+      { user: "ann", kind: "lost", resource: "slots", unit: "", resource_seconds: "36000" },
+    ];
+    const found = sumsOf(usage(rows, ["user", "kind"]), "user");
+    expect(found.map((each) => [each.name, each.own, each.borrowed, each.lost])).toEqual([["bob", 0, 2, 0], ["ann", 1, 0, 10]]);
+  });
+  it("as a table keeps the exact numbers", () => {
+    const rows = [{ user: "ann", kind: "own", resource: "slots", unit: "", resource_seconds: "0.000001" }];
+    expect(usageCsv(usage(rows, ["user", "kind"]))[1]).toContain("0.000001");
+  });
+  it("over time is the mean of each part", () => {
+    const row = { kind: "own", resource: "slots", unit: "", resource_seconds: "30", from: "2026-01-05T09:00:10Z", to: "2026-01-05T09:00:20Z" };
+    const from = Date.parse("2026-01-05T09:00:00Z") / 1000;
+    const found = historyOf(usage([row, { ...row, kind: "lost" }], ["kind"]), from, from + 30, 10);
+    expect(found.areas[0]!.values).toEqual([0, 3, 0]);
+    expect(found.times).toEqual([from, from + 10, from + 20]);
+  });
+});
+
+describe("areas", () => {
+  it("stand on one another", () => {
+    const series = [1, 2].map((value) => ({ name: "", colour: "", values: [value, value] }));
+    expect(stacked(series)).toEqual([[1, 1], [3, 3]]);
+  });
+});
+
+describe("flows", () => {
+  const numbers = (path: string, lent: number, borrowed: number): Numbers => ({
+    path, depth: 0, leaf: true, owned: 0, own: 0, borrowed, lent, idle: 0, reclaiming: 0, waiting: 0, allocated: 0, entitled: 0, limit: null,
+  });
+  it("have as much on both sides", () => {
+    const [left, right, total] = balanced([numbers("/A", 3, 0)], [numbers("/B", 0, 5)]);
+    expect([left, right, total]).toEqual([[{ path: "/A", units: 3 }, { path: "", units: 2 }], [{ path: "/B", units: 5 }], 5]);
+    expect(balanced([numbers("/A", 3, 0)], [])[1]).toEqual([{ path: "", units: 3 }]);
+  });
+});
+
+describe("an effect", () => {
+  const diff: DiffDocument = {
+    summary: { values: 1 },
+    resource_groups: { compute: { consumers: { "/": { quota: [9, 9] }, "/A": { quota: [4, 6] }, "/B": { quota: [5, 3] }, "/C": { limit: [null, 3] } } } },
+    reclaims: { added: [{ consumer: "/B", units: 2, for: "/A" }], removed: [] },
+  };
+  it("begins with who loses most", () => {
+    expect(gains(diff.resource_groups.compute!).map(([path]) => path)).toEqual(["/B", "/C", "/A"]);
+  });
+  it("counts only what the new plan alone stops", () => {
+    const stops = [{ consumer: "/B", units: 3, for: "/A", anyway: 1 }, { consumer: "/C", units: 1, for: null, anyway: 1 }];
+    expect(stopsOf({ ...diff, over_time: { stops } })).toEqual([{ consumer: "/B", units: 2, for: ["/A"] }]);
+    expect(stopsOf(diff)[0]!.units).toBe(2);
+  });
+});
+
+describe("changes of numbers", () => {
+  const content = {
+    entries: [{ keys: ["owned", "limit"] }], groups: { compute: { slots: 8 } },
+    consumers: [{ path: "/A", stated: [{ owned: 2 }], demand: { demand: 40 } }],
+  } as unknown as Schemas["Explorable"];
+  const [owned, limit, demand] = knobsOf(content, "/A");
+  it("are of what the plan says and of what is wanted", () => {
+    expect([owned, limit, demand].map((knob) => [knob?.key, knob?.value])).toEqual([["owned", 2], ["limit", 8], ["demand", 40]]);
+    expect(knobsOf(content, "/B")).toEqual([]);
+  });
+  it("take the place of earlier ones of the same number, and go when it is as it was", () => {
+    const once = withChange(withChange([], owned!, 3), demand!, 5);
+    expect(withChange(once, owned!, 4)).toEqual(["/A:demand=5", "/A:owned=4"]);
+    expect(withChange(once, owned!, 2)).toEqual(["/A:demand=5"]);
+    expect([valueOf(once, owned!), valueOf(once, limit!)]).toEqual([3, 8]);
+    expect(changesOf(once.join("\n"))).toEqual(once);
+  });
+});
+
+describe("hosts", () => {
+  const held = (consumer: string, attempt: number, host: string): Schemas["Allocation"] =>
+    ({ consumer, attempt, host, job: "1", task: 0, units: 1, deadline: null, for: null }) as unknown as Schemas["Allocation"];
+  it("have on them who stands there, side by side", () => {
+    const found = byHost([held("/B/X", 2, ""), held("/A", 3, ""), held("/B/X", 1, "g1")]);
+    expect(found.get("-")!.map((each) => each.consumer)).toEqual(["/A", "/B/X"]);
+    expect(found.get("g1")!.map((each) => each.branch)).toEqual(["B"]);
+  });
+  it("have a colour for each department, the same whoever comes first", () => {
+    const [first, second] = [[held("/B", 1, ""), held("/A", 2, "")], [held("/A", 2, ""), held("/B", 1, "")]];
+    expect(coloursOf(first)).toEqual(coloursOf(second));
+    expect(branchOf("/A/B")).toBe("A");
+  });
+});
+
+describe("orders", () => {
+  it("go up, down and back", () => {
+    expect(nextOrder(orderOf(""), "job")).toBe("job");
+    expect(nextOrder(orderOf("job"), "job")).toBe("-job");
+    expect(nextOrder(orderOf("-job"), "job")).toBe("");
+    expect(sorted([3, 1, 2], (each) => each, true)).toEqual([3, 2, 1]);
+  });
+  it("keep rows behind those that were read anew, each once", () => {
+    expect(joined(["9", "7"], ["9", "8", "7", "6"], 2, (row) => row)).toEqual(["9", "7", "6"]);
+  });
+});
+
+describe("attempts", () => {
+  const attempt = (changes: Partial<Schemas["Attempt"]>): Schemas["Attempt"] => ({
+    attempt: 1, number: 2, host: "g1", units: 1, state: "again", reason: "reclaim", code: null, signal: 15, detail: "",
+    started: "2026-01-05T09:00:00Z", ended: "2026-01-05T09:00:30Z", deadline: "2026-01-05T09:01:00Z", for: "/A", ...changes,
+  });
+  it("say for whom they were taken back", () => {
+    expect(attemptText(attempt({}), 0)).toBe("attempt 2, again, 30 s, on g1, taken back for /A");
+    expect(attemptText(attempt({ ended: null, state: "running" }), Date.parse("2026-01-05T09:00:05Z"))).toContain("under notice for /A");
+  });
+  it("span the time from the first to now, deadlines too", () => {
+    const now = Date.parse("2026-01-05T09:00:40Z");
+    const [from, to] = spanOf([{ task: 0, state: "running", attempts: [attempt({ ended: null })] }], now);
+    expect(from).toBe(Date.parse("2026-01-05T09:00:00Z"));
+    expect(to).toBeGreaterThan(Date.parse("2026-01-05T09:01:00Z"));
+  });
+});
+
+describe("words", () => {
+  it("say whom a cancel stops", () => {
+    const job = { user: "ann", tasks: { running: 2, waiting: 3, delayed: 1 }, consumer: "/A" } as unknown as Schemas["Job"];
+    expect(consequence("cancel", job)).toContain("2 running tasks of ann");
+    expect(consequence("cancel", job)).toContain("4 waiting tasks");
+  });
+  it("keep the rule apart from the sentence", () => {
+    expect(withoutRule("It waits [R-QUOTA-2] [R-ROUND-1].")).toEqual(["It waits.", ["R-QUOTA-2", "R-ROUND-1"]]);
+  });
+  it("tell entries of the log, also of kinds without words", () => {
+    expect(eventText({ seq: 1, at: "", kind: "Noticed", attempt: 3, taker: "/A", reason: "quota" })).toBe("attempt 3 gets notice for /A: quota");
+    expect(eventText({ seq: 1, at: "", kind: "New", host: "g1", empty: "" })).toBe("host g1");
+  });
+});

@@ -1,0 +1,52 @@
+"""Other numbers on the state of now, and the coming windows. Nothing is changed."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+
+from fairhold.service.allowing import SEE_ALL, allows
+from fairhold.service.bodies import ReadingRoute
+from fairhold.service.context import Service, ServiceOf
+from fairhold.service.exploring import content, explored, windows_ahead
+from fairhold.service.fields import Span
+from fairhold.service.models import explore_answers as answers
+from fairhold.service.models.requests import AHEAD, ExploreBody
+from fairhold.service.planning import Frozen, frozen_of
+
+router = APIRouter(tags=["what if"], route_class=ReadingRoute)
+
+
+@router.get("/explore", response_model=answers.Explorable, openapi_extra=allows(SEE_ALL))
+async def explorable(service: ServiceOf) -> Response:
+    """What can be changed to look what would be."""
+    frozen, text = await _at_hand(service)
+    return JSONResponse(await service.work_out(content, frozen, text))
+
+
+@router.post("/explore", response_model=answers.Explored, openapi_extra=allows(SEE_ALL))
+async def explore(service: ServiceOf, body: ExploreBody) -> Response:
+    """What other numbers would do to the cluster now."""
+    frozen, text = await _at_hand(service)
+    return JSONResponse(await service.work_out(explored, frozen, text, body.changes, body.consumer))
+
+
+@router.get("/windows", response_model=answers.Windows, openapi_extra=allows(SEE_ALL))
+async def windows(
+    service: ServiceOf,
+    *,
+    next: Annotated[Span | None, Query(description="How far to look ahead; default: 7d.")] = None,  # noqa: A002 - a query
+    reclaims: Annotated[bool, Query(description="Also what each switch takes back.")] = False,
+) -> Response:
+    """The calendar of the plan in force."""
+    frozen = await frozen_of(service)
+    return JSONResponse(await service.work_out(windows_ahead, frozen, next or AHEAD, with_reclaims=reclaims))
+
+
+async def _at_hand(service: Service) -> tuple[Frozen, str]:
+    """The cluster at one instant, and the text of its plan."""
+    frozen = await frozen_of(service)
+    plan = await asyncio.to_thread(service.store.plan, frozen.version)
+    assert plan is not None, "the plan in force is kept"
+    return frozen, plan.text
