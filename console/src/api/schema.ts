@@ -4,6 +4,70 @@
  */
 
 export interface paths {
+    "/v1/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Access In Force
+         * @description The access document in force, with what in it gives nobody anything.
+         */
+        get: operations["access_in_force"];
+        /**
+         * Apply Access
+         * @description Put another access document in force, whole or not at all; the first one is made from version 0.
+         */
+        put: operations["apply_access"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/access/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Access Versions
+         * @description Versions of the access document, the latest first.
+         */
+        get: operations["access_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/access/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Access Version
+         * @description One version of the access document.
+         */
+        get: operations["access_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/allocations": {
         parameters: {
             query?: never;
@@ -16,6 +80,46 @@ export interface paths {
          * @description Attempts that hold units.
          */
         get: operations["list_allocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Records
+         * @description Records of what was done and refused, in order.
+         */
+        get: operations["list_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check Records
+         * @description Whether every record follows from the one before, from the first that is kept to the last.
+         */
+        get: operations["check_records"];
         put?: never;
         post?: never;
         delete?: never;
@@ -480,6 +584,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{job}/tasks/{task}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Task File
+         * @description A piece of a file in the job directory of a task.
+         */
+        get: operations["task_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{job}/tasks/{task}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Task Files
+         * @description What a task has left in its job directory, on the host of its latest attempt, or of the one asked for.
+         */
+        get: operations["task_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job}/tasks/{task}/output": {
         parameters: {
             query?: never;
@@ -514,6 +658,26 @@ export interface paths {
          * @description Whether a job would be accepted now, by itself; nothing is submitted.
          */
         post: operations["check_job_terms"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who Am I
+         * @description Who asks, and what he may do.
+         */
+        get: operations["who_am_i"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -666,6 +830,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/pods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Pods
+         * @description Pods that are governed and not over.
+         */
+        get: operations["list_pods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pods/{namespace}/{pod}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Pod
+         * @description One pod: where it stands, and why.
+         */
+        get: operations["show_pod"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pods/observed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Observed
+         * @description What would be started, told to go and stopped now; nothing is done.
+         */
+        get: operations["show_observed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/state": {
         parameters: {
             query?: never;
@@ -720,6 +944,52 @@ export interface paths {
          * @description Stop the service; answered when that has begun.
          */
         post: operations["stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tokens
+         * @description Tokens: the caller's own; with `manage_access` those of all.
+         */
+        get: operations["list_tokens"];
+        put?: never;
+        /**
+         * Create Token
+         * @description Make a token, for the caller, or with `manage_access` for somebody else.
+         *
+         *     One that is made with a token ends with it at the latest.
+         */
+        post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/{token}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke Token
+         * @description Let a token count no more: one's own; with `manage_access` any. Once more is no error.
+         */
+        post: operations["revoke_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -785,6 +1055,112 @@ export interface components {
             } | null;
             /** Units */
             units: number;
+        };
+        /**
+         * Access
+         * @description A version of the access document. Of the one in force, `warnings` says what it gives nobody.
+         */
+        Access: {
+            /** At */
+            at: string;
+            /** Author */
+            author: string;
+            /** Comment */
+            comment: string;
+            /** Text */
+            text: string;
+            /** Version */
+            version: number;
+            /** Warnings */
+            warnings: components["schemas"]["Fault"][];
+        };
+        /**
+         * AccessApplied
+         * @description What became of an access document, or of a dry run.
+         */
+        AccessApplied: {
+            /** Changes */
+            changes: components["schemas"]["AccessChange"][];
+            /** Version */
+            version: number;
+            /** Warnings */
+            warnings: components["schemas"]["Fault"][];
+        };
+        /**
+         * AccessBody
+         * @description An access document to be put in force.
+         */
+        AccessBody: {
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+            /** Text */
+            text: string;
+        };
+        /**
+         * AccessChange
+         * @description Something that another access document says otherwise; null = it does not say it.
+         */
+        AccessChange: {
+            /** New */
+            new: unknown;
+            /** Old */
+            old: unknown;
+            /** Place */
+            place: string;
+        };
+        /**
+         * AccessHead
+         * @description A version of the access document without its text.
+         */
+        AccessHead: {
+            /** At */
+            at: string;
+            /** Author */
+            author: string;
+            /** Comment */
+            comment: string;
+            /** Version */
+            version: number;
+        };
+        /**
+         * AccessVersions
+         * @description Versions of the access document, the latest first.
+         */
+        AccessVersions: {
+            /** Versions */
+            versions: components["schemas"]["AccessHead"][];
+        };
+        /**
+         * Action
+         * @description What would be done to a pod.
+         */
+        Action: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "start" | "notice" | "stop";
+            /** Consumer */
+            consumer: string;
+            /** Deadline */
+            deadline: string | null;
+            /** Job */
+            job: string;
+            /** Namespace */
+            namespace: string;
+            /** Node */
+            node: string | null;
+            /** Pod */
+            pod: string;
+            /** Reason */
+            reason: string | null;
+            /** Taker */
+            taker: string | null;
+            /** Task */
+            task: number;
         };
         /**
          * After
@@ -987,22 +1363,27 @@ export interface components {
             units: number;
         };
         /**
-         * Balance
-         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
+         * AuditCheck
+         * @description Whether the chain of the records is whole.
+         *
+         *     first, last : numbers of the records that are kept; hash: of the last good one
          */
-        Balance: {
-            /** Balance */
-            balance: number;
-            /** Children Owned */
-            children_owned: number;
-            /** Consumer */
-            consumer: string;
-            /** Entry */
-            entry?: number | null;
-            /** Owned */
-            owned: number;
-            /** Resource Group */
-            resource_group: string;
+        AuditCheck: {
+            /**
+             * Broken
+             * @description Where and how the chain breaks.
+             */
+            broken: string | null;
+            /** First */
+            first: number;
+            /** Good */
+            good: boolean;
+            /** Hash */
+            hash: string;
+            /** Last */
+            last: number;
+            /** Records */
+            records: number;
         };
         /**
          * Bound
@@ -1027,10 +1408,20 @@ export interface components {
          * @description What a consumer may use in a period, and what it has used.
          */
         Budget: {
+            /**
+             * At This Rate
+             * @description Used up then, at the rate of now.
+             */
+            at_this_rate: string | null;
             /** Begins */
             begins: string;
             /** Ends */
             ends: string;
+            /**
+             * Lasts Until
+             * @description Used up then, at the mean rate of the period so far.
+             */
+            lasts_until: string | null;
             /**
              * Period
              * @enum {string}
@@ -1048,8 +1439,94 @@ export interface components {
              * @description Used since the period began, exact.
              */
             unit_seconds: string;
+            /**
+             * Used
+             * @description Part of it that is used.
+             */
+            used: string;
             /** Used Up */
             used_up: boolean;
+            /**
+             * Warned
+             * @description 80 % are used.
+             */
+            warned: boolean;
+        };
+        /**
+         * BudgetOver
+         * @description A budget that a job's use counts for.
+         */
+        BudgetOver: {
+            /**
+             * At This Rate
+             * @description Used up then, at the rate of now.
+             */
+            at_this_rate: string | null;
+            /** Begins */
+            begins: string;
+            /** Consumer */
+            consumer: string;
+            /** Ends */
+            ends: string;
+            /**
+             * Lasts Until
+             * @description Used up then, at the mean rate of the period so far.
+             */
+            lasts_until: string | null;
+            /**
+             * Period
+             * @enum {string}
+             */
+            period: "day" | "week" | "month";
+            /**
+             * Then
+             * @enum {string}
+             */
+            then: "wait" | "borrow_only" | "lowest_rank";
+            /** Unit Hours */
+            unit_hours: number;
+            /**
+             * Unit Seconds
+             * @description Used since the period began, exact.
+             */
+            unit_seconds: string;
+            /**
+             * Used
+             * @description Part of it that is used.
+             */
+            used: string;
+            /** Used Up */
+            used_up: boolean;
+            /**
+             * Warned
+             * @description 80 % are used.
+             */
+            warned: boolean;
+        };
+        /**
+         * Capacity
+         * @description What there was of a resource, in resource-seconds: on hosts that were up, and on those that were not.
+         */
+        Capacity: {
+            /** Day */
+            day?: string | null;
+            /** Down Seconds */
+            down_seconds: string;
+            /** Hour */
+            hour?: string | null;
+            /** Month */
+            month?: string | null;
+            /**
+             * Reserved Seconds
+             * @description Of what was up: idle slots that are never lent.
+             */
+            reserved_seconds: string;
+            /** Resource */
+            resource: string;
+            /** Unit */
+            unit: string;
+            /** Up Seconds */
+            up_seconds: string;
         };
         /**
          * Changeable
@@ -1090,7 +1567,7 @@ export interface components {
          */
         Check: {
             /** Balances */
-            balances: components["schemas"]["Balance"][];
+            balances: components["schemas"]["fairhold__service__models__answers__Balance"][];
             /** Faults */
             faults: components["schemas"]["Fault"][];
             /** Warnings */
@@ -1441,6 +1918,30 @@ export interface components {
             next: number;
         };
         /**
+         * Expected
+         * @description When a task that waits will start, as far as can be told; `place`: in the line of its leaf, from 1.
+         */
+        Expected: {
+            /**
+             * At
+             * @description When this was worked out.
+             */
+            at: string | null;
+            /** Draws */
+            draws: number;
+            /** P50 */
+            p50: string | null;
+            /** P90 */
+            p90: string | null;
+            /** Place */
+            place: number | null;
+            /**
+             * Why
+             * @description Why no start is told; empty: it is.
+             */
+            why: string;
+        };
+        /**
          * Explorable
          * @description What can be changed, of a plan on the state of an instant.
          */
@@ -1504,6 +2005,70 @@ export interface components {
             /** Warnings */
             warnings: components["schemas"]["Warned"][];
             why: components["schemas"]["WhyBoth"] | null;
+        };
+        /**
+         * Balance
+         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
+         */
+        fairhold__service__models__answers__Balance: {
+            /** Balance */
+            balance: number;
+            /** Children Owned */
+            children_owned: number;
+            /** Consumer */
+            consumer: string;
+            /** Entry */
+            entry?: number | null;
+            /** Owned */
+            owned: number;
+            /** Resource Group */
+            resource_group: string;
+        };
+        /**
+         * Notice
+         * @description Units on their way to the leaf.
+         */
+        fairhold__service__models__job_answers__Notice: {
+            /** Attempt */
+            attempt: number;
+            /** Consumer */
+            consumer: string;
+            /** Deadline */
+            deadline: string;
+            /** For */
+            for: string | null;
+            /** Units */
+            units: number;
+        };
+        /**
+         * Notice
+         * @description By when a pod has to go, why, and for whom.
+         */
+        fairhold__service__models__pod_answers__Notice: {
+            /** Deadline */
+            deadline: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Taker
+             * @description Consumer; may be left out.
+             * @default
+             */
+            taker: string;
+        };
+        /**
+         * Balance
+         * @description What was borrowed of a resource and lent of it; why, where these differ.
+         */
+        fairhold__service__models__usage_answers__Balance: {
+            /** Borrowed Seconds */
+            borrowed_seconds: string;
+            /** Lent Seconds */
+            lent_seconds: string;
+            /** Resource */
+            resource: string;
+            /** Why */
+            why: string;
         };
         /**
          * Fault
@@ -1626,6 +2191,18 @@ export interface components {
             uptime: number;
             /** Version */
             version: string;
+        };
+        /**
+         * Held
+         * @description A role that somebody holds; not `live`: the plan in force has no such consumer.
+         */
+        Held: {
+            /** At */
+            at: string;
+            /** Live */
+            live: boolean;
+            /** Role */
+            role: string;
         };
         /**
          * HoldBody
@@ -1792,6 +2369,12 @@ export interface components {
             argv: string[] | null;
             /** Avoid */
             avoid: string[];
+            /**
+             * Budgets
+             * @description Of its consumer and those above, while it has not ended.
+             * @default []
+             */
+            budgets: components["schemas"]["BudgetOver"][];
             /** Consumer */
             consumer: string;
             /** Directory */
@@ -1800,6 +2383,8 @@ export interface components {
             ended: string | null;
             /** Exit Code */
             exit_code: number | null;
+            /** @description Where it is asked for, while a task waits. */
+            expected?: components["schemas"]["Expected"] | null;
             /** Hold */
             hold: string | null;
             /** Job */
@@ -1886,7 +2471,7 @@ export interface components {
             job: string;
             leaf: components["schemas"]["LeafNumbers"] | null;
             /** Notices */
-            notices: components["schemas"]["Notice"][];
+            notices: components["schemas"]["fairhold__service__models__job_answers__Notice"][];
             /** Place */
             place: number | null;
             /** Reason */
@@ -1920,6 +2505,8 @@ export interface components {
             ended: string | null;
             /** Exit Code */
             exit_code: number | null;
+            /** @description Where it is asked for, while a task waits. */
+            expected?: components["schemas"]["Expected"] | null;
             /** Hold */
             hold: string | null;
             /** Job */
@@ -1990,6 +2577,11 @@ export interface components {
             jobs: components["schemas"]["JobRow"][];
             /** Next */
             next: string | null;
+            /**
+             * Others
+             * @description On the first page: jobs of others that have not ended; null: all are shown, or nothing is told.
+             */
+            others: number | null;
         };
         /**
          * LeafNumbers
@@ -2017,6 +2609,47 @@ export interface components {
             resource_group: string;
         };
         /**
+         * Me
+         * @description Who asks, as the service knows him.
+         */
+        Me: {
+            /**
+             * Administrator
+             * @description The one that every service has.
+             */
+            administrator: boolean;
+            /** Groups */
+            groups: string[];
+            /**
+             * Limits
+             * @description `requests`, `submits`, `waiting_in_leaf`; 0 = any number.
+             */
+            limits: {
+                [key: string]: number;
+            };
+            /**
+             * Others
+             * @description What is seen of other consumers: `hidden`, `sums` or `all`.
+             */
+            others: string;
+            /**
+             * Permissions
+             * @description Permission → consumers for which it is held.
+             */
+            permissions: {
+                [key: string]: string[];
+            };
+            /** Roles */
+            roles: components["schemas"]["Held"][];
+            /** User */
+            user: string;
+            /**
+             * Via
+             * @description `token file`, `token 7` or `uid 1000`.
+             */
+            via: string;
+        };
+        /**
          * Never
          * @description Why a job cannot start, whatever ends.
          */
@@ -2027,20 +2660,39 @@ export interface components {
             text: string;
         };
         /**
-         * Notice
-         * @description Units on their way to the leaf.
+         * NewToken
+         * @description A token that was just made.
          */
-        Notice: {
-            /** Attempt */
-            attempt: number;
-            /** Consumer */
-            consumer: string;
-            /** Deadline */
-            deadline: string;
-            /** For */
-            for: string | null;
-            /** Units */
-            units: number;
+        NewToken: {
+            /** Created */
+            created: string;
+            /** Creator */
+            creator: string;
+            /** Expires */
+            expires: string | null;
+            /** Name */
+            name: string;
+            /** Revoked */
+            revoked: string | null;
+            /**
+             * State
+             * @description `good`, `expired` or `revoked`.
+             */
+            state: string;
+            /**
+             * Text
+             * @description The token itself, told this once.
+             */
+            text: string;
+            /** Token */
+            token: number;
+            /**
+             * Used
+             * @description Its last use; up to a minute late.
+             */
+            used: string | null;
+            /** User */
+            user: string;
         };
         /**
          * NotUp
@@ -2077,6 +2729,20 @@ export interface components {
             pool?: string | null;
             /** Resource Group */
             resource_group?: string | null;
+        };
+        /**
+         * Observed
+         * @description What would be done now, beside what the cluster does.
+         */
+        Observed: {
+            /** Actions */
+            actions: components["schemas"]["Action"][];
+            /** At */
+            at: string;
+            /** Left Out */
+            left_out: number;
+            running: components["schemas"]["Running"];
+            waiting: components["schemas"]["Waiting"];
         };
         /**
          * Oldest
@@ -2213,6 +2879,57 @@ export interface components {
             versions: components["schemas"]["PlanHead"][];
         };
         /**
+         * Pod
+         * @description A pod of a governed namespace, and where it stands.
+         */
+        Pod: {
+            /**
+             * Consumer
+             * @description Null: it was refused.
+             */
+            consumer: string | null;
+            /** Job */
+            job: string | null;
+            /** Namespace */
+            namespace: string;
+            /**
+             * Node
+             * @description That it was granted, or on which it is.
+             */
+            node: string | null;
+            notice: components["schemas"]["fairhold__service__models__pod_answers__Notice"] | null;
+            /** Pod */
+            pod: string;
+            /**
+             * Reason
+             * @description Word for why it waits, was refused or is stopped.
+             */
+            reason: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "refused" | "granted" | "running" | "notice" | "stopping" | "over";
+            /** Task */
+            task: number | null;
+            /** Text */
+            text: string;
+            /** Uid */
+            uid: string;
+            /** @description Of a service that only observes. */
+            would: components["schemas"]["Action"] | null;
+        };
+        /**
+         * Pods
+         * @description The first pods by namespace and name; so many more there are.
+         */
+        Pods: {
+            /** Left Out */
+            left_out: number;
+            /** Pods */
+            pods: components["schemas"]["Pod"][];
+        };
+        /**
          * Presence
          * @description How many hosts are up; what is not up counts with what is booked on it.
          */
@@ -2342,6 +3059,61 @@ export interface components {
             units: number;
         };
         /**
+         * Record
+         * @description What somebody did, or was refused.
+         */
+        Record: {
+            /**
+             * Action
+             * @description Name of the operation, as this document has it; empty: of a refusal at the door.
+             */
+            action: string;
+            /** At */
+            at: string;
+            /**
+             * Before
+             * @description Hash of the record before.
+             */
+            before: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+            /** Hash */
+            hash: string;
+            /**
+             * Origin
+             * @description Address, or `unix socket, uid 1000`.
+             */
+            origin: string;
+            /**
+             * Outcome
+             * @description `done`, or the code of the fault.
+             */
+            outcome: string;
+            /** Seq */
+            seq: number;
+            /** Target */
+            target: string;
+            /**
+             * User
+             * @description Empty: it is not known who.
+             */
+            user: string;
+            /** Via */
+            via: string;
+        };
+        /**
+         * Records
+         * @description Records in order; `next`: number after which the next page begins.
+         */
+        Records: {
+            /** Next */
+            next: number;
+            /** Records */
+            records: components["schemas"]["Record"][];
+        };
+        /**
          * RevertBody
          * @description Which plan is to come back.
          */
@@ -2363,6 +3135,18 @@ export interface components {
             was?: {
                 [key: string]: string;
             };
+        };
+        /**
+         * Running
+         * @description Of the pods that run, how many would run on, be told to go, and be stopped.
+         */
+        Running: {
+            /** Keep */
+            keep: number;
+            /** Notice */
+            notice: number;
+            /** Stop */
+            stop: number;
         };
         /**
          * RunTimes
@@ -2679,6 +3463,49 @@ export interface components {
             until?: string | null;
         };
         /**
+         * TaskFile
+         * @description What lies in the job directory of a task.
+         */
+        TaskFile: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "file" | "folder" | "other";
+            /** Modified */
+            modified: string;
+            /** Name */
+            name: string;
+            /**
+             * Size
+             * @description Bytes.
+             */
+            size: number;
+        };
+        /**
+         * TaskFiles
+         * @description What a task has left in its job directory, or in a folder of it.
+         */
+        TaskFiles: {
+            /** Attempt */
+            attempt: number;
+            /** Files */
+            files: components["schemas"]["TaskFile"][];
+            /** Host */
+            host: string;
+            /** Job */
+            job: string;
+            /**
+             * Next
+             * @description Of the next page; null: there is none.
+             */
+            next: string | null;
+            /** Path */
+            path: string;
+            /** Task */
+            task: number;
+        };
+        /**
          * Tasks
          * @description A page of tasks.
          */
@@ -2689,20 +3516,115 @@ export interface components {
             tasks: components["schemas"]["Task"][];
         };
         /**
+         * Token
+         * @description What is kept of a token.
+         */
+        Token: {
+            /** Created */
+            created: string;
+            /** Creator */
+            creator: string;
+            /** Expires */
+            expires: string | null;
+            /** Name */
+            name: string;
+            /** Revoked */
+            revoked: string | null;
+            /**
+             * State
+             * @description `good`, `expired` or `revoked`.
+             */
+            state: string;
+            /** Token */
+            token: number;
+            /**
+             * Used
+             * @description Its last use; up to a minute late.
+             */
+            used: string | null;
+            /** User */
+            user: string;
+        };
+        /**
+         * TokenBody
+         * @description A token to be made.
+         */
+        TokenBody: {
+            /**
+             * Expires
+             * @description How long it is good; 0 = until it is revoked.
+             * @default 90d
+             */
+            expires: string | number;
+            /**
+             * Name
+             * @description What it is for.
+             * @default
+             */
+            name: string;
+            /**
+             * User
+             * @description Whose it is; default: the caller's.
+             */
+            user?: string | null;
+        };
+        /**
+         * Tokens
+         * @description Tokens by number.
+         */
+        Tokens: {
+            /** Tokens */
+            tokens: components["schemas"]["Token"][];
+        };
+        /**
          * Usage
          * @description What was used, in resource-seconds: exact between these instants, which may lie around those asked for.
          */
         Usage: {
+            /** Balance */
+            balance: components["schemas"]["fairhold__service__models__usage_answers__Balance"][];
             /** By */
             by: string[];
-            /** From */
+            /** Capacity */
+            capacity: components["schemas"]["Capacity"][];
+            /** Capacity From */
+            capacity_from: string | null;
+            /** Cost */
+            cost?: string | null;
+            /** Currency */
+            currency?: string | null;
+            /** Dominant */
+            dominant: {
+                [key: string]: string;
+            }[];
+            /**
+             * From
+             * Format: date-time
+             */
             from: string;
             /** Rows */
             rows: {
                 [key: string]: string;
             }[];
-            /** To */
+            /**
+             * To
+             * Format: date-time
+             */
             to: string;
+            /** Unpriced */
+            unpriced?: string[] | null;
+        };
+        /**
+         * Waiting
+         * @description Of the pods that wait, how many would start, wait on, and not be accepted.
+         */
+        Waiting: {
+            /** Refused */
+            refused: number;
+            /** Start */
+            start: number;
+            /** Wait */
+            wait: number;
         };
         /**
          * WaitingStatus
@@ -2776,6 +3698,179 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    access_in_force: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `"VERSION"`, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+        };
+    };
+    apply_access: {
+        parameters: {
+            query?: {
+                /** @description Only say what would change. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description `"VERSION"` of the document that the change was made from. */
+                "if-match"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `"VERSION"`, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessApplied"];
+                };
+            };
+        };
+    };
+    access_versions: {
+        parameters: {
+            query?: {
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessVersions"];
+                };
+            };
+        };
+    };
+    access_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `"VERSION"`, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+        };
+    };
     list_allocations: {
         parameters: {
             query?: {
@@ -2814,6 +3909,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Allocations"];
+                };
+            };
+        };
+    };
+    list_records: {
+        parameters: {
+            query?: {
+                action?: string;
+                /** @description Number; default: the last ones. */
+                after?: number | null;
+                from?: string | null;
+                limit?: number;
+                outcome?: string;
+                target?: string;
+                to?: string | null;
+                user?: string;
+                /** @description With `after`: seconds to wait for more. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Records"];
+                };
+            };
+        };
+    };
+    check_records: {
+        parameters: {
+            query?: {
+                /** @description `NUMBER:HASH` of an earlier check. */
+                seen?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheck"];
                 };
             };
         };
@@ -3406,6 +4592,8 @@ export interface operations {
                 consumer?: string;
                 /** @description `next` of the page before. */
                 cursor?: string;
+                /** @description Say when tasks that wait are expected to start. */
+                expected?: boolean;
                 /** @description `NAME:VALUE` */
                 label?: string;
                 limit?: number;
@@ -3510,6 +4698,8 @@ export interface operations {
     show_job: {
         parameters: {
             query?: {
+                /** @description Say when tasks that wait are expected to start. */
+                expected?: boolean;
                 /** @description Seconds to wait. */
                 wait?: number;
             };
@@ -3887,6 +5077,107 @@ export interface operations {
             };
         };
     };
+    task_file: {
+        parameters: {
+            query: {
+                /** @description Its number, 0 = the latest. */
+                attempt?: number;
+                limit?: number;
+                offset?: number;
+                /** @description A file in the job directory. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                job: string;
+                task: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Bytes from `offset` on. */
+            200: {
+                headers: {
+                    /** @description 1: there is no more at present. */
+                    "Fairhold-Ended"?: number;
+                    /** @description Offset behind these bytes. */
+                    "Fairhold-Next"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    task_files: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before. */
+                after?: string;
+                /** @description Its number, 0 = the latest. */
+                attempt?: number;
+                limit?: number;
+                /** @description A folder in the job directory. */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                job: string;
+                task: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskFiles"];
+                };
+            };
+        };
+    };
     task_output: {
         parameters: {
             query?: {
@@ -3982,6 +5273,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Accepted"];
+                };
+            };
+        };
+    };
+    who_am_i: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
                 };
             };
         };
@@ -4333,6 +5662,129 @@ export interface operations {
             };
         };
     };
+    list_pods: {
+        parameters: {
+            query?: {
+                limit?: number;
+                namespace?: string;
+                state?: ("waiting" | "refused" | "granted" | "running" | "notice" | "stopping" | "over") | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pods"];
+                };
+            };
+        };
+    };
+    show_pod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                namespace: string;
+                pod: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pod"];
+                };
+            };
+        };
+    };
+    show_observed: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Observed"];
+                };
+            };
+        };
+    };
     state: {
         parameters: {
             query?: never;
@@ -4451,10 +5903,133 @@ export interface operations {
             };
         };
     };
+    list_tokens: {
+        parameters: {
+            query?: {
+                /** @description Default: all that the caller may see. */
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tokens"];
+                };
+            };
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewToken"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+        };
+    };
     show_usage: {
         parameters: {
             query?: {
-                /** @description Of consumer, user, job, kind; with commas. */
+                /** @description Of consumer, user, job, kind, label:NAME, and one of hour, day, month; with commas. */
                 by?: string;
                 /** @description Path; what is below it too. */
                 consumer?: string;
