@@ -277,9 +277,10 @@ def test_a_document_is_veiled_by_what_stands_in_it(document: Any, expected: Any)
 
 def test_a_sum_counts_nothing_twice_whatever_consumers_are_called() -> None:
     veil = VEIL._replace(consumers=("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c"))
-    rows = [{"path": path, "n": 1} for path in ("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c")]
+    paths = ("/S", "/S-x", "/S/a", "/S/a-b", "/S/a/c")
+    rows = [{"path": path, "n": 1} for path in paths]
     assert veiled({"rows": rows}, veil) == {"rows": [{"path": "others", "n": 2}]}
-    assert veiled({str(row["path"]): 1 for row in rows}, veil) == {"others": 2}
+    assert veiled(dict.fromkeys(paths, 1), veil) == {"others": 2}
 
 
 @pytest.mark.parametrize("is_whole", [False, True])

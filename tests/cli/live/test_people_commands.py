@@ -100,6 +100,13 @@ def test_what_he_may_not_is_refused_in_one_line_with_its_code(house: House, word
     assert said.stderr.count("\n") == 2
 
 
+def test_acting_for_others_is_a_right_of_its_own(house: House) -> None:
+    job = house.run("", "submit", "/Research/Models", "--hold", "--user", "dan", "--", "true").stdout.strip()
+    assert json.loads(house.run("", "show", job, "--json").stdout)["job"]["user"] == "dan"
+    refused = house.run("ben", "submit", "/Research/Models", "--user", "dan", "--", "true", exits=1).stderr
+    assert "`impersonate`" in refused
+
+
 def test_a_job_of_others_is_not_there(house: House) -> None:
     assert house.run("ben", "cancel", "1", exits=2).stderr == house.run("ben", "cancel", "99", exits=2).stderr.replace(
         "99", "1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,9 @@ from fairhold.cli.live.options import (
     complete_state,
 )
 from fairhold.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from fairhold.cli.live.submitting import Wishes
 
 _WHEN = Duration()
 
@@ -114,6 +117,7 @@ Avoid = Annotated[
 Spread = Annotated[bool, typer.Option("--spread", help="Tasks, and units of a task, go on different hosts.")]
 Pack = Annotated[bool, typer.Option("--pack", help="Tasks go side by side, all units of a task on one host.")]
 Wait = Annotated[bool, typer.Option("--wait", help="End when the job is over, with its exit code.")]
+Owner = Annotated[str, typer.Option("--user", metavar="USER", help="Submit in the name of this user.")]
 Key = Annotated[str, typer.Option("--key", metavar="KEY", help="The same key again is the same job.")]
 
 
@@ -150,6 +154,7 @@ def submit(
     avoid: Avoid = None,
     spread: Spread = False,
     pack: Pack = False,
+    user: Owner = "",
     wait: Wait = False,
     key: Key = "",
     service: Service = "",
@@ -186,17 +191,27 @@ def submit(
         prefer=prefer or [],
         avoid=avoid or [],
         place="spread" if spread else "pack" if pack else "",
+        user=user,
     )
-    _refuse(
-        ("--spread and --pack exclude each other", spread and pack),
-        ("--units is for slots, and --unit for resources of hosts: write one of them", bool(unit) and units != 1),
-        ("--group is for slots: units of resources stand on any host of their policy entry", bool(unit and group)),
-        ("--min-count goes with --unit", bool(min_count) and not unit and file is None),
-        ("--backoff goes with --retries", backoff is not None and not retries and file is None),
-    )
+    _refuse(("--spread and --pack exclude each other", spread and pack), *_at_odds(wishes, is_file=file is not None))
     if file is not None:
         raise typer.Exit(submit_file(service, file, consumer, wishes, key, wait=wait, as_json=json))
     raise typer.Exit(submit_job(service, consumer, argv or [], wishes, key, wait=wait, as_json=json))
+
+
+def _at_odds(wishes: Wishes, *, is_file: bool) -> tuple[tuple[str, bool], ...]:
+    """What options do not go together, and whether they are."""
+    has_unit = bool(wishes.unit)
+    is_late = wishes.backoff is not None and not wishes.retries
+    return (
+        ("--units is for slots, and --unit for resources of hosts: write one of them", has_unit and wishes.units != 1),
+        (
+            "--group is for slots: units of resources stand on any host of their policy entry",
+            has_unit and bool(wishes.resource_group),
+        ),
+        ("--min-count goes with --unit", bool(wishes.min_count) and not has_unit and not is_file),
+        ("--backoff goes with --retries", is_late and not is_file),
+    )
 
 
 def _is_zero(duration: str | None) -> bool:

@@ -37,8 +37,10 @@ class _Due(NamedTuple):
 
 def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: str, *, wait: bool, as_json: bool) -> int:
     """Submit the jobs of a job file, each when it says so; prints number and name of each."""
-    if consumer or replace(wishes, hold=False, labels=[]) != Wishes():
-        raise UsageError("`submit --file` takes what jobs are from the file; with it go --hold, --label, --key, --wait")
+    if consumer or replace(wishes, hold=False, labels=[], user="") != Wishes():
+        raise UsageError(
+            "`submit --file` takes what jobs are from the file; with it go --hold, --label, --user, --key and --wait"
+        )
     from fairhold.planio.jobs import read_jobs  # noqa: PLC0415
     from fairhold.planio.plan import parse_plan  # noqa: PLC0415
 
@@ -136,6 +138,7 @@ def _terms(plan: Plan, job: Job, wishes: Wishes, path: Path, at: int) -> Documen
         priority=job.priority,
         name=job.name,
         hold=job.hold or wishes.hold,
+        user=wishes.user or None,
         labels={**job.labels, **by_name(wishes.labels)},
         time_limit=_duration(job.time_limit) if job.time_limit else None,
         memory=job.memory or None,

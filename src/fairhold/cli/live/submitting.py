@@ -63,6 +63,7 @@ class Wishes:
     prefer: list[str] = field(default_factory=list)
     avoid: list[str] = field(default_factory=list)
     place: str = ""
+    user: str = ""
 
 
 def submit_job(
@@ -122,6 +123,7 @@ def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
         prefer=wishes.prefer,
         avoid=wishes.avoid,
         place=wishes.place or None,
+        user=wishes.user or None,
     )
 
 
