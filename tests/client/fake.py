@@ -240,6 +240,7 @@ class Fake:
                 | {"reserved_seconds": "360"}
             ],
             "capacity_from": NOW,
+            "capacity_whole": True,
             **costs,
             "dominant": [dominant],
             "balance": [{"resource": "gpu", "borrowed_seconds": "2", "lent_seconds": "1", "why": self.unbalanced}],

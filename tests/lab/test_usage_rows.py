@@ -27,7 +27,7 @@ def answer_of(random: Random) -> dict[str, Any]:
         for name in ("gpu", "slots")
     ]
     terms = {"from": "a", "to": "b", "currency": "CHF", "cost": "1", "unpriced": [], "balance": []}
-    return terms | {"rows": rows, "capacity": capacity, "capacity_from": "a", "dominant": [{"share": "1"}]}
+    return terms | {"rows": rows, "capacity": capacity, "capacity_from": "a", "capacity_whole": True}
 
 
 def test_each_node_of_the_tree_is_its_children_and_itself() -> None:
@@ -65,6 +65,9 @@ def test_what_there_was_was_allocated_idle_or_down() -> None:
     document = report_document(answer, ["user"], report_rows(answer, ["user"]))
     assert [each["resource"] for each in document["utilisation"]] == ["gpu", "slots"]
     assert document["rows"][-1]["of"] == ALL
-    unknown = report_document(answer | {"dominant": []}, ["user"], report_rows(answer, ["user"]))
+    by_day = answer | {"capacity": [each | {"day": day} for each in answer["capacity"] for day in "12"]}
+    assert utilisations(by_day)["", "gpu"].total == 2 * used.total
+    assert utilisations(by_day, "day")["2", "gpu"].total == used.total
+    unknown = report_document(answer | {"capacity_whole": False}, ["user"], report_rows(answer, ["user"]))
     assert unknown["utilisation"] == []
     assert {row["share"] for row in unknown["rows"]} == {None}

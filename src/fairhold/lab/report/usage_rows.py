@@ -163,13 +163,19 @@ def utilisations(answer: Document, time: str = "") -> dict[tuple[str, str], Util
         if each["kind"] in KINDS[:2]:
             place = each.get(time, ""), each["resource"]
             held[place] = held.get(place, Fraction(0)) + Fraction(each["resource_seconds"]) / HOUR
-    found = {}
+    there: dict[tuple[str, str], list[Fraction]] = {}
+    units = {}
     for each in answer["capacity"]:
         place = each.get(time) or "", each["resource"]
-        up, down, reserved = (Fraction(each[f"{name}_seconds"]) / HOUR for name in ("up", "down", "reserved"))
+        units[place] = each["unit"]
+        sums = there.setdefault(place, [Fraction(0)] * 3)
+        for at, name in enumerate(("up", "down", "reserved")):
+            sums[at] += Fraction(each[f"{name}_seconds"]) / HOUR
+    found = {}
+    for place, (up, down, reserved) in there.items():
         allocated = min(held.get(place, Fraction(0)), up)
         parts = (allocated, reserved, up - allocated - reserved, down)
-        found[place] = Utilisation(each["resource"], each["unit"], *parts)
+        found[place] = Utilisation(place[1], units[place], *parts)
     return found
 
 
@@ -200,4 +206,4 @@ def report_document(answer: Document, keys: Sequence[str], rows: Iterable[Report
 
 def is_known(answer: Document) -> bool:
     """Whether capacity is on record for all that was used."""
-    return bool(answer["dominant"]) or not answer["rows"]
+    return bool(answer["capacity_whole"])

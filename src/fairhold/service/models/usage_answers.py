@@ -40,5 +40,6 @@ class Usage(Answer):
     unpriced: list[str] | None = None
     capacity: list[Capacity]
     capacity_from: Instant | None
+    capacity_whole: bool = Field(description="Capacity is on record for all that was used.")
     dominant: list[dict[str, str]]
     balance: list[Balance]

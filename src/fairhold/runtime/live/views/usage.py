@@ -133,6 +133,7 @@ def _document(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
             if name in wanted
         ],
         "capacity_from": format_instant(max(found.since, found.known)) if found.capacity else None,
+        "capacity_whole": _knows_all(found),
         "dominant": _dominant(found, query.by, shown, capacity),
         "balance": _balance(found, amounts, wanted),
     }
@@ -240,6 +241,11 @@ def _capacity(found: UsageSums, amounts: _Amounts) -> dict[tuple[str, str], dict
     return sums
 
 
+def _knows_all(found: UsageSums) -> bool:
+    """Whether capacity is on record for all the time in which something was used."""
+    return found.known <= found.begins
+
+
 def _dominant(
     found: UsageSums,
     by: Sequence[str],
@@ -247,7 +253,7 @@ def _dominant(
     capacity: Mapping[tuple[str, str], Mapping[str, Fraction]],
 ) -> list[Document]:
     """The largest part of what there was of any resource, up or down; none where it is not known for the whole time."""
-    if found.known > found.begins or any(name in TIMES for name in by):
+    if not _knows_all(found) or any(name in TIMES for name in by):
         return []
     largest: dict[Group, tuple[Fraction, str]] = {}
     for (*names, resource), row in rows.items():
