@@ -1,0 +1,1 @@
+"""The rules of Fairhold once more, slow and exact, written from `docs/rules.md` alone."""
