@@ -37,3 +37,14 @@ def first_to_go(situation: Situation, units: Sequence[Unit], places: Iterable[in
         return is_young(situation, unit), by_victims(situation, wish, unit.started), at
 
     return sorted(places, key=key)
+
+
+def kept_places(situation: Situation, leaf: str) -> set[int]:
+    """Places of units that stay whatever the quota is, but for those under notice.
+
+    These are stranded ones (R-RECLAIM-1), young ones (R-CONTROL-5), and all units of a gang that has one of them.
+    """
+    mine = {at: unit for at, unit in enumerate(situation.units) if unit.leaf == leaf and unit.notice is None}
+    marked = {at for at, unit in mine.items() if unit.host in situation.away or is_young(situation, unit)}
+    gangs = {mine[at].wish for at in marked if situation.wishes[mine[at].wish].is_gang}
+    return marked | {at for at, unit in mine.items() if unit.wish in gangs}

@@ -34,12 +34,10 @@ def divide_by_owned(consumers: Consumers, slots: int, found: Entitlement) -> Non
         caps = {path: found.need[path] for path in children}
         if not children or not consumers[children[0]].entry.settings.distribute_evenly:
             return fill_owners_first(amount, weights, sure, caps)
-        first = {
-            path: max(sure[path], min(caps[path], max(weights[path], found.scale[path])))
-            if weights[path]
-            else sure[path]
-            for path in children
-        }
+        first: dict[str, int | Fraction] = dict(sure)
+        for path in (each for each in children if weights[each]):
+            wanted = min(Fraction(caps[path]), max(Fraction(weights[path]), found.scale[path]))
+            first[path] = max(Fraction(sure[path]), wanted)
         have = fill_owners_first(amount, weights, sure, first)
         return raised_equally(max(Fraction(0), amount - sum(have.values())), have, caps)
 

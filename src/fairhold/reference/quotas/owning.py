@@ -53,13 +53,14 @@ def divide_owned(consumers: Consumers, slots: int, found: Entitlement, *, unowne
                 found.balance[leaf] = found.balance.get(leaf, 0) + given
     _lend(run)
     run.left += unowned
+    before = dict(run.has)
     exact = _share_unowned(run, unowned)
     for path in consumers.order:
         if path == "/" or not consumers[path].owns_exactly:
             continue
         found.quota[path] = run.has[path]
         inside = [leaf for leaf in consumers.inside(path) if leaf in run.leaves]
-        found.exact[path] = run.has[path] + sum((exact.get(leaf, Fraction(0)) for leaf in inside), Fraction(0))
+        found.exact[path] = before.get(path, 0) + sum((exact.get(leaf, Fraction(0)) for leaf in inside), Fraction(0))
         found.ceiling[path] = ceil(found.exact[path])
 
 
