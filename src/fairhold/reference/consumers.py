@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
 from fairhold.units import SECOND, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry
+    from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
 Rank = tuple[bool, int, int]
@@ -151,7 +152,7 @@ def _used_up(plan: Plan, row: int, of_row: list[int], group: str, state: State) 
 
 def _read(plan: Plan, row: int, entry: PolicyEntry, used_up: str, known: dict[str, Consumer]) -> Consumer:
     tree, path = plan.tree, plan.tree.paths[row]
-    stated = entry.consumers.get(row, _nothing())
+    stated = entry.consumers.get(row, ConsumerSettings())
     above = None if row == ROOT else known[tree.paths[tree.parent[row]]]
     rank = next(each for each in (stated.rank, tree.rank[row], plan.default_rank) if each is not None)
     graces = (stated.grace, tree.grace[row], above.grace if above else 0)
@@ -180,9 +181,3 @@ def _read(plan: Plan, row: int, entry: PolicyEntry, used_up: str, known: dict[st
 
 def _nearest(stated: int | None, above: int) -> int:
     return above if stated is None else stated
-
-
-def _nothing() -> ConsumerSettings:
-    from fairhold.model.plan import ConsumerSettings  # noqa: PLC0415
-
-    return ConsumerSettings()

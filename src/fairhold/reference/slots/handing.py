@@ -175,9 +175,9 @@ def _hand_inside(handing: Handing, branch: str, bound: int, most: Mapping[str, i
 
 
 def _next_submitted(handing: Handing, leaf: str) -> int:
-    """When the request of a leaf was submitted that its next slot would go to."""
+    """When the request of a leaf was submitted that comes next, were they all in the order of asking."""
     situation, before = handing.situation, handing.handed[leaf]
-    for wish in situation.wishes_of(leaf):
+    for wish in sorted(situation.wishes_of(leaf), key=lambda wish: wish.submitted):
         before -= wish.count - situation.held_by(wish.id)
         if before < 0:
             return wish.submitted

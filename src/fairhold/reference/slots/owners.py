@@ -83,12 +83,7 @@ def _above_limits(situation: Situation, found: Deficits) -> dict[str, int]:
         inside = consumers.inside(branch)
         over = found.whole[branch] - sum(must[leaf] for leaf in inside) - consumers[branch].limit
         for leaf in reversed(inside):
-            more = max(0, min(over, situation.held[leaf] - entitled_floor(found, leaf) - must[leaf]))
+            more = max(0, min(over, situation.held[leaf] - found.keep[leaf] - must[leaf]))
             must[leaf] += more
             over -= more
     return must
-
-
-def entitled_floor(found: Deficits, leaf: str) -> int:
-    """What a leaf keeps when a branch above it gives."""
-    return found.keep[leaf]
