@@ -1,0 +1,1 @@
+"""The cycle of slots: what is granted, taken back and withdrawn."""

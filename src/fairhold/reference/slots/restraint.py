@@ -1,0 +1,75 @@
+"""Controls that hold back what is taken (R-CONTROL-1 to R-CONTROL-3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from fairhold.reference.slots.victims import gangs_broken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairhold.model.state import Shortage
+    from fairhold.reference.situation import Situation
+
+
+def waived(situation: Situation, missing: Mapping[str, int]) -> dict[str, int]:
+    """R-CONTROL-2, R-CONTROL-3: leaf → units that it misses and does not take back in this cycle."""
+    found = {}
+    known = shortages(situation)
+    for leaf in situation.consumers.leaves:
+        settings = situation.consumers[leaf].entry.settings
+        row = known.get(leaf)
+        since = row.since if row else situation.now
+        goes_on = row is not None and row.is_taking
+        is_small = missing[leaf] <= settings.dead_zone and not goes_on
+        is_early = since + settings.await_ends > situation.now
+        if missing[leaf] and (is_small or is_early):
+            found[leaf] = missing[leaf]
+    return found
+
+
+def shortages(situation: Situation) -> dict[str, Shortage]:
+    """Leaf → since when it misses units, as the cycle before has left it."""
+    paths = situation.consumers.plan.tree.paths
+    return {paths[row.consumer]: row for row in situation.state.shortages if row.resource_group == situation.group}
+
+
+def at_most(situation: Situation, new: Iterable[int], in_any_case: Iterable[int]) -> list[int]:
+    """R-CONTROL-1: of the units that would newly get notice those that do in this cycle.
+
+    Units of the worst path go first. What limits and lost hosts want goes in any case and counts. A gang goes whole:
+    if it is more than may go, it goes first and alone.
+    in_any_case : places of units that would go if nobody missed any
+    """
+    places, goes, sure = list(new), [], set(in_any_case)
+    for entry in {id(each.entry): each.entry for each in situation.consumers.by_path.values()}.values():
+        mine = [at for at in places if situation.consumers[situation.units[at].leaf].entry is entry]
+        most = entry.settings.max_reclaims
+        bound = len(mine) if most is None else max(most, sum(at in sure for at in mine))
+        goes += mine if len(mine) <= bound else _worst_first(situation, mine, bound)
+    return sorted(goes)
+
+
+def _worst_first(situation: Situation, mine: list[int], most: int) -> list[int]:
+    """What is above a leaf's own limit first, then units of the worst path."""
+    order = situation.consumers.leaves
+    found: list[int] = []
+    over = Counter({leaf: situation.held[leaf] - situation.consumers[leaf].limit for leaf in order})
+    over.subtract(unit.leaf for unit in situation.units if unit.notice)
+    broken = gangs_broken(situation, [at for at, unit in enumerate(situation.units) if unit.notice or at in mine])
+    for leaf in sorted(order, key=lambda leaf: (over[leaf] <= 0, -order.index(leaf))):
+        pieces: list[list[int]] = []
+        for at in [at for at in mine if situation.units[at].leaf == leaf]:
+            name = situation.units[at].wish
+            same = next((piece for piece in pieces if name in broken and situation.units[piece[0]].wish == name), None)
+            if same is None:
+                pieces.append([at])
+            else:
+                same.append(at)
+        for piece in sorted(pieces, key=len, reverse=True):
+            if over[leaf] > 0 or len(found) + len(piece) <= most or not found:
+                found += piece
+                over[leaf] -= len(piece)
+    return found

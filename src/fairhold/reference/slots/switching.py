@@ -1,0 +1,40 @@
+"""What a switch of windows between `ownership` and `hybrid` takes back (R-SWITCH-1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from fairhold.reference.consumers import Consumers
+from fairhold.reference.quotas import owned_now
+from fairhold.reference.slots.owners import loans_of
+
+if TYPE_CHECKING:
+    from fairhold.reference.situation import Situation
+
+
+def switched(situation: Situation, before_grants: Situation) -> Counter[str]:
+    """Leaf → units that have to be under notice as its policy has changed since the cycle before."""
+    state, now = situation.state, situation.consumers
+    found: Counter[str] = Counter()
+    if state.previous_cycle is None or now.plan.calendar is None:
+        return found
+    then = Consumers(now.plan, now.group, state.previous_cycle, state)
+    scale = owned_now(now, situation.slots)
+    loans = loans_of(situation)
+
+    def becomes_hybrid(leaf: str) -> bool:
+        return then[leaf].entry.policy.owns_exactly and now[leaf].entry.policy.scales_owned
+
+    for leaf in now.leaves:
+        if now[leaf].entry.settings.observe_only:  # R-CONTROL-4: nothing is taken from it
+            continue
+        mine = {lender: units for (borrower, lender), units in loans.items() if borrower == leaf}
+        held = before_grants.held[leaf]
+        if becomes_hybrid(leaf):
+            found[leaf] = max(0, sum(mine.values()), held - int(scale[leaf]))
+        elif then[leaf].entry.policy.scales_owned and now[leaf].owns_exactly:
+            found[leaf] = max(0, held - now[leaf].always_owned)
+        lent = sum(units for lender, units in mine.items() if becomes_hybrid(lender))
+        found[leaf] = max(found[leaf], lent)
+    return Counter({leaf: min(units, before_grants.held[leaf]) for leaf, units in found.items()})

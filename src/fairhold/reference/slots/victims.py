@@ -1,0 +1,91 @@
+"""Which units of a leaf go (R-VICTIM-1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from fairhold.reference.ages import by_victims, is_young, kept_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.reference.situation import Situation
+
+
+def order_of(situation: Situation, at: int) -> tuple[object, ...]:
+    """Where a unit stands among those that go: who has run long enough first, then by `victims`, then listed last.
+
+    Where hosts are given whole, hosts come before: that on which its leaf holds the fewest not under notice, on a tie
+    the last (R-HOSTS-2).
+    """
+    unit = situation.units[at]
+    host: tuple[int, int] = (0, 0)
+    if situation.consumers[unit.leaf].entry.settings.packing == "exclusive":
+        there = sum(each.leaf == unit.leaf and each.host == unit.host for each in situation.units if not each.notice)
+        host = (there, -situation.hosts.index(unit.host))
+    wish = situation.wishes[unit.wish]
+    ids = sorted(situation.wishes)
+    late = ids.index(wish.id) * (1 if situation.consumers[unit.leaf].entry.settings.victims == "oldest" else -1)
+    deadline = (unit.notice.deadline, at) if unit.notice else (0, -at)
+    return host, is_young(situation, unit), by_victims(situation, wish, unit.started), late, deadline
+
+
+def choose(situation: Situation, leaf: str, ask: int) -> list[int]:
+    """Places of units of a leaf that go, those under notice included: as many as are asked, or more for a gang.
+
+    All choices of gangs to break are tried, the fewest first, those by `victims` first.
+    """
+    mine = [at for at, unit in enumerate(situation.units) if unit.leaf == leaf]
+    noticed = [at for at in mine if situation.units[at].notice is not None]
+    if ask <= len(noticed):
+        return sorted(_first(situation, noticed, mine, ask))
+    rest = [at for at in mine if situation.units[at].notice is None]
+    kept = kept_places(situation, leaf)
+    goes = _first(situation, [at for at in rest if at not in kept], rest, ask - len(noticed))
+    if len(noticed) + len(goes) < ask:
+        goes = _first(situation, rest, rest, ask - len(noticed))
+    return sorted([*noticed, *goes])
+
+
+def _first(situation: Situation, candidates: list[int], runs: list[int], ask: int) -> list[int]:
+    """So many of the candidates, or more where a gang stops whole. runs : all that runs on if nobody goes."""
+    cores = _cores(situation, candidates, runs)
+    loose = [at for at in candidates if all(at not in core for core in cores.values())]
+    gangs = sorted(cores, key=lambda name: min(order_of(situation, at) for at in cores[name]))
+    for number in range(len(gangs) + 1):
+        for broken in combinations(gangs, number):
+            whole = [at for at in candidates if situation.units[at].wish in broken]
+            others = [at for at in loose if at not in whole]
+            if len(whole) + len(others) >= ask:
+                return [*whole, *_in_order(situation, others)[: max(0, ask - len(whole))]]
+    return candidates
+
+
+def _cores(situation: Situation, candidates: list[int], runs: list[int]) -> dict[str, list[int]]:
+    """Gang → candidates that go only with all of it. A gang that runs below its minimum has none: it is broken."""
+    of: dict[str, list[int]] = {}
+    for at in candidates:
+        of.setdefault(situation.units[at].wish, []).append(at)
+    found = {}
+    for name, units in of.items():
+        wish = situation.wishes[name]
+        surplus = sum(situation.units[at].wish == name for at in runs) - wish.minimum
+        if wish.is_gang and 0 <= surplus < len(units):
+            found[name] = _in_order(situation, units)[surplus:]
+    return found
+
+
+def _in_order(situation: Situation, places: Iterable[int]) -> list[int]:
+    return sorted(places, key=lambda at: order_of(situation, at))
+
+
+def gangs_broken(situation: Situation, goes: Iterable[int]) -> set[str]:
+    """Gangs that fall below their minimum when these units go."""
+    gone = Counter(situation.units[at].wish for at in goes)
+    return {
+        name
+        for name, units in gone.items()
+        if situation.wishes[name].is_gang and situation.held_by(name) - units < situation.wishes[name].minimum
+    }
