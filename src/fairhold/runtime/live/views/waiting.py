@@ -182,6 +182,8 @@ def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
 
 def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
     """Units are held for a task of the job (R-HOLD-1), or its tasks are larger than their leaf's quota (R-GANG-1)."""
+    if job.gangs is None and not job.terms.min_count:
+        return None
     draft, snapshot, (units, what) = look.result.draft, look.result.snapshot, _at_once(job)
     gangs = {row for row in _requests(job) if snapshot.books.requests.minimum[row]}
     for hold in draft.holds:
@@ -262,8 +264,7 @@ def _count(look: Prospect, row: int) -> str:
 
 def _at_once(job: JobRecord) -> tuple[int, str]:
     """Slots that something of a job needs at once, and for what."""
-    missing = job.least - job.running
-    if missing > 1:
+    if job.terms.min_count and (missing := job.least - job.running) > 1:
         return missing, f"{missing} of its tasks start together"
     return job.units, f"each of its tasks needs {job.units} slots at once"
 
