@@ -107,6 +107,7 @@ def test_a_pod_is_explained_from_its_wait_to_its_notice(desk: Desk) -> None:
     told = json.loads(desk.ask("explain", "pod", "more", "-n", estate.risk, "--json"))
     assert told["pod"]["state"] == "waiting"
     assert told["explanation"]["job"] == told["pod"]["job"]
+    assert desk.ask("observed").startswith("8 pods run: 8 would run on, 0 would be told to go\n1 pod wait")
     rows = desk.ask("pods", "-n", estate.risk)
     assert rows.count("running") == 8
     assert rows.count("waiting") == 1

@@ -8,10 +8,14 @@ import pytest
 
 from fairhold.errors import InputError
 from fairhold.runtime.live.views.pods import pod_document, pods_document
-from tests.live.governed import Governed
+from fairhold.service.planning import Frozen, Look, plan_effect
+from fairhold.units import SECOND
+from tests.live.governed import PLAN, Governed
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fairhold.model.plan import Host, Plan
 
 
 @pytest.fixture
@@ -59,6 +63,28 @@ def test_a_pod_is_granted_runs_is_noticed_and_stopped(governed: Governed) -> Non
     assert seen(governed, "owner", "trading")["reason"]
     governed.settle(60_000_000)
     assert seen(governed, "p3")["state"] == "stopping"
+
+
+def test_another_plan_is_compared_on_the_nodes_that_there_are(governed: Governed) -> None:
+    for number in range(4):
+        governed.pod(f"p{number}")
+    governed.settle()
+    for number in range(4):
+        governed.run(f"p{number}")
+    governed.pod("owner", "trading")
+    governed.settle()
+    frozen = Frozen(governed.core)
+    while frozen.step(governed.core):
+        pass
+    other = PLAN.replace("/trading: {deserved: {gpu: 2}}", "/trading: {deserved: {gpu: 1}}")
+    look = Look(3_600 * SECOND)
+    assert hosts(plan_effect(frozen, other, {}, look).plan) == hosts(governed.core.plan) != []
+    same = plan_effect(frozen, PLAN + "# the same\n", {}, look).diff
+    assert [span["consumers"] for span in same["over_time"]["spans"]] == [{}]
+
+
+def hosts(plan: Plan) -> list[Host]:
+    return [host for group in plan.resource_groups.values() for host in group.hosts]
 
 
 def test_a_pod_that_is_refused_says_why(governed: Governed) -> None:

@@ -12,6 +12,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.in_use import InUseError
 from fairhold.planio.balances import balance_document, balances
+from fairhold.planio.nodes import with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.people import dead_bindings
 from fairhold.runtime.live.views.state import live_state
@@ -48,12 +49,16 @@ class Frozen:
         self.plan = core.plan
         self.now = core.now()
         self.version = core.version
-        self._own = core.own
+        self._own, self._nodes = core.own, tuple(core.nodes.values())
         self._freezing = Freezing(core.cluster)
 
     def step(self, _core: Core) -> bool:
         """Take the next slice, in the desk's thread; False when all is taken."""
         return self._freezing.step(SLICE)
+
+    def with_nodes(self, plan: Plan) -> Plan:
+        """A plan with the nodes that there are in the cluster, where it takes its hosts from them."""
+        return with_nodes(plan, self._nodes)
 
     def standing(self) -> Standing:
         """All of it."""
@@ -135,6 +140,7 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look, s
     scope : who wants it; None = somebody who only looks
     """
     plan, warnings = parse_plan(text, NAME, places=True)
+    plan = frozen.with_nodes(plan)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
     if scope is not None:
         scope.check(frozen.plan, plan, moved)

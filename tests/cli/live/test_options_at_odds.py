@@ -44,8 +44,16 @@ def test_an_option_that_is_empty_is_named(line: str) -> None:
     ("line", "said"),
     [
         (
+            "serve --observe-only p.yaml",
+            "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are",
+        ),
+        (
+            "serve p.yaml --kubernetes --observe-only --lease-namespace here",
+            "--no-lease and --observe-only, which needs none, exclude --lease-namespace",
+        ),
+        (
             "serve --plan-object research",
-            "--kubeconfig, --context, --lease-namespace and --plan-object are of a cluster",
+            "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are of a cluster",
         ),
         ("submit /Research --spread --pack -- true", "--spread and --pack exclude each other"),
         ("submit /Research --unit cpu=1 --unit gpu=1 --units 2 -- true", "--units is for slots, and --unit for"),

@@ -79,6 +79,7 @@ def test_an_event_is_what_an_api_server_takes() -> None:
     event = event_of(news(1, is_urgent=True)._replace(name="p" * 253), 1_767_603_600, "h" * 200, "k")
     assert event["eventTime"] == "2026-01-05T09:00:00.000000Z"
     assert (len(event["note"]), len(event["reportingInstance"]), len(event["metadata"]["name"])) == (1000, 128, 232)
+    assert event_of(news(1)._replace(name="p" * 229 + "-.x"), 0, "h", "k")["metadata"]["name"] == "p" * 229 + ".k"
     assert event["metadata"]["namespace"] == event["regarding"]["namespace"]
     assert (event["type"], event["regarding"]["uid"]) == ("Warning", "u1")
 
@@ -94,15 +95,15 @@ def test_an_allowance_has_a_burst_and_a_rate() -> None:
 class Server:
     """An API server that answers when it is let."""
 
-    def __init__(self, status: int = 0) -> None:
-        self.status, self.may = status, threading.Event()
+    def __init__(self, status: int = 0, message: str = "no") -> None:
+        self.status, self.message, self.may = status, message, threading.Event()
         self.written: list[str] = []
 
     def request(self, method: str, path: str, body: Mapping[str, Any], within: float) -> None:
         assert (method, path, within) == ("POST", "/apis/events.k8s.io/v1/namespaces/ml/events", 0.0)
         self.may.wait(5)
         if self.status:
-            raise ApiError(self.status, "No", "no")
+            raise ApiError(self.status, "No", self.message)
         self.written.append(body["regarding"]["name"])
 
 
@@ -141,3 +142,18 @@ def test_without_the_right_it_is_tried_again_later_and_the_end_is_not_kept_waiti
     assert time.monotonic() - began < 5
     assert count(measures, "failed") == 1
     assert caplog.text.count("an event cannot be written") == 1
+
+
+def test_a_namespace_that_goes_keeps_no_other_news_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    server, measures = (
+        Server(403, "unable to create new content in namespace ml because it is being terminated"),
+        Measures(),
+    )
+    server.may.set()
+    announcer = Announcer(cast("Api", server), Unfenced(), measures)
+    announcer.start()
+    for number in range(3):
+        announcer.put(news(number))
+    until(lambda: count(measures, "failed") == 3)
+    announcer.close()
+    assert caplog.text == ""

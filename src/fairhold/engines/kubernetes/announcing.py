@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 CONTROLLER = f"{DOMAIN}/governor"
 _LONGEST_NOTE, _LONGEST_NAME, _LONGEST_INSTANCE = 1000, 230, 128
-_FORBIDDEN = 403
+_FORBIDDEN, _TERMINATED = 403, "being terminated"
+"""Status of a refusal, and what the API server says where it is for a namespace that goes."""
 _LOG = logging.getLogger("fairhold")
 
 
@@ -72,7 +73,7 @@ def event_of(news: News, at: float, instance: str, key: str) -> dict[str, Any]:
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
-        "metadata": {"name": f"{news.name[:_LONGEST_NAME]}.{key}", "namespace": news.namespace},
+        "metadata": {"name": f"{news.name[:_LONGEST_NAME].rstrip('.-')}.{key}", "namespace": news.namespace},
         "eventTime": datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "reportingController": CONTROLLER,
         "reportingInstance": instance[:_LONGEST_INSTANCE],
@@ -146,6 +147,8 @@ class Announcer:
             self._api.request("POST", path, event, within=self._fence.write)
         except ApiError as error:
             self._measures.told("failed")
+            if _TERMINATED in str(error):
+                return
             if error.reason != self._complaint:
                 self._complaint = error.reason
                 _LOG.warning("an event cannot be written: %s", error)
