@@ -354,7 +354,7 @@ def stay(state: Path, service: subprocess.Popen[bytes]) -> None:
     command = Path(sys.executable).with_name("fairhold")
     print("\nThe service stays up. To look at it from another terminal:\n")
     print(f"  export FAIRHOLD_STATE={state}")
-    for words in ("top", "jobs --all", "submit /Research/Models -n 20 -- sleep 5", "explain 1", "usage"):
+    for words in ("console", "top", "jobs --all", "submit /Research/Models -n 20 -- sleep 5", "explain 1", "usage"):
         print(f"  {command} {words}")
     print("\nCtrl-C stops it, with all that it runs.", flush=True)
     service.wait()

@@ -85,7 +85,13 @@ describe("changes of numbers", () => {
   const [owned, limit, demand] = knobsOf(content, "/A");
   it("are of what the plan says and of what is wanted", () => {
     expect([owned, limit, demand].map((knob) => [knob?.key, knob?.value])).toEqual([["owned", 2], ["limit", 8], ["demand", 40]]);
+    expect([owned!.isUnset, limit!.isUnset]).toEqual([false, true]);
     expect(knobsOf(content, "/B")).toEqual([]);
+  });
+  it("have no limit of slots where resources of hosts are shared", () => {
+    const stated = [{ "deserved.gpu": 4 }];
+    const queues = { ...content, groups: { train: {} }, consumers: [{ path: "/A", stated, demand: {} }] };
+    expect(knobsOf(queues as Schemas["Explorable"], "/A").map((knob) => knob.key)).toEqual(["deserved.gpu"]);
   });
   it("take the place of earlier ones of the same number, and go when it is as it was", () => {
     const once = withChange(withChange([], owned!, 3), demand!, 5);

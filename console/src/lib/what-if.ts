@@ -7,6 +7,8 @@ export interface Knob {
   key: string;
   value: number;
   most: number;
+  /** The plan says nothing of it: `value` is as good as that. */
+  isUnset?: boolean;
 }
 
 /** Numbers that a slider can set for a consumer, with what they are now. */
@@ -15,12 +17,14 @@ export function knobsOf(content: Schemas["Explorable"], path: string): Knob[] {
   if (!consumer) return [];
   const size = Math.max(8, ...Object.values(content.groups).map((group) => Number(group.slots) || 0));
   const stated: Record<string, unknown> = Object.assign({}, ...[...consumer.stated].reverse());
-  const keys = new Set(content.entries.flatMap((entry) => entry.keys));
+  const sharesSlots = Object.values(content.groups).some((group) => "slots" in group);
+  const keys = new Set(sharesSlots ? content.entries.flatMap((entry) => entry.keys) : []);
   const found: Knob[] = [];
   for (const key of ["owned", "limit", "reserved"]) {
     if (!keys.has(key) && !(key in stated)) continue;
     const value = Number(stated[key] ?? (key === "limit" ? size : 0));
-    if (Number.isFinite(value)) found.push({ where: path, key, value, most: Math.max(size, value * 2) });
+    if (!Number.isFinite(value)) continue;
+    found.push({ where: path, key, value, most: Math.max(size, value * 2), isUnset: !(key in stated) });
   }
   for (const [key, value] of Object.entries(stated)) {
     if (typeof value === "number" && key.includes(".")) found.push({ where: path, key, value, most: Math.max(8, value * 4) });

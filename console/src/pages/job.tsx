@@ -8,6 +8,7 @@ import { Empty, Facts, Panel, Pill, Shown, type Fact } from "../ui/states";
 import { TimeLine } from "../ui/timeline";
 import { Actions } from "./job-actions";
 import { Output } from "./job-output";
+import { withoutRule } from "./why-consumer";
 
 type Job = Schemas["Job"];
 type Task = Schemas["Task"];
@@ -90,13 +91,25 @@ function Holders({ why }: { why: Explanation }) {
   );
 }
 
+function Sentence({ text }: { text: string }) {
+  const [said, rules] = withoutRule(text);
+  return (
+    <p class="sentence">
+      {said[0]?.toUpperCase() + said.slice(1)}.{" "}
+      {rules.map((rule) => (
+        <code key={rule}>{rule}</code>
+      ))}
+    </p>
+  );
+}
+
 function Why({ job }: { job: Job }) {
   const live = useLive((signal) => get("/v1/jobs/{job}/explanation", { job: job.job }, signal), [job.job]);
   return (
     <Shown live={live}>
       {(why) => (
         <>
-          {why.text && <p class="sentence">{why.text[0]?.toUpperCase() + why.text.slice(1)}.</p>}
+          {why.text && <Sentence text={why.text} />}
           {!why.text && <p>{OVER.has(job.state) ? "It is over." : "It has what it asks for."}</p>}
           {why.place !== null && why.place > 0 && <p>{several(why.place, "task")} of its consumer come before it.</p>}
           {why.notices.length > 0 && (

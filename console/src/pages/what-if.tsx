@@ -71,7 +71,7 @@ function Slider({ knob, changes }: { knob: Knob; changes: readonly string[] }) {
       />
       <span>
         {value === knob.value ? (
-          <small>as it is</small>
+          <small>{knob.isUnset && knob.key === "limit" ? "no limit" : "as it is"}</small>
         ) : (
           <button type="button" onClick={() => set(String(knob.value))}>
             back to {count(knob.value)}

@@ -10,6 +10,7 @@ from fairhold.lab.explorer import Explorer
 from fairhold.lab.explorer.fields import content_document, explored_document
 from fairhold.planio.state import parse_state
 from fairhold.service.planning import NAME, state_now
+from fairhold.service.problems import refused
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -23,7 +24,13 @@ _STATE = "the live state"
 
 
 def explorer_of(frozen: Frozen, text: str) -> Explorer:
-    """What can be changed of a plan's text, on the live cluster at one instant."""
+    """What can be changed of a plan's text, on the live cluster at one instant.
+
+    InputError `not-supported-yet` where nodes of a cluster are hosts: the text does not say them.
+    """
+    if any(group.selector is not None for group in frozen.plan.resource_groups.values()):
+        what = "the hosts of this plan are nodes of a cluster, which its text does not say"
+        raise refused("not-supported-yet", what, "ask what another plan would do: `POST /v1/plan/diff`")
     return Explorer(text, f"plan {frozen.version}", json.dumps(state_now(frozen)["state"]), _STATE)
 
 
