@@ -94,7 +94,7 @@ describe.skipIf(!chromium)("the console", () => {
     await page.waitForSelector('.attempt.reclaimed[title*="taken back for /Trading/Equities"]');
     await page.waitForSelector("text=What was taken from it");
     await page.waitForSelector('.attempt.running[title*="attempt 2"]');
-    expect(service.json<{ job: { state: string } }>("show", prices).job.state).toBe("done");
+    await until(() => service.json<{ job: { state: string } }>("show", prices).job.state === "done");
   });
 
   it("says what an action does to whom, and does it", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { address } from "../src/api/client";
+import { address, Refusal } from "../src/api/client";
 import { noteServerTime, serverNow } from "../src/lib/clock";
 import { href, parse } from "../src/lib/route";
 import { Reader } from "../src/lib/sse";
+import { mayPass } from "../src/store/live";
 
 describe("addresses", () => {
   it("survive being sent to a colleague", () => {
@@ -38,5 +39,13 @@ describe("the service's time", () => {
     expect(serverNow() - Date.now()).toBeGreaterThan(3_500_000);
     noteServerTime("Mon, 05 Jan 2026 09:00:00 GMT", Date.parse("2026-01-05T09:00:01Z"));
     expect(Math.abs(serverNow() - Date.now())).toBeLessThan(50);
+  });
+});
+
+describe("a request that failed", () => {
+  it("is tried again where that may help", () => {
+    const codes = ["unknown-job", "no-token", "forecast-too-long", "too-many", "stopping"];
+    expect(codes.map((code) => mayPass(new Refusal(503, code, [], "")))).toEqual([false, false, false, true, true]);
+    expect(mayPass(new TypeError("nobody answers"))).toBe(true);
   });
 });

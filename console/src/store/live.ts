@@ -1,6 +1,7 @@
 /** What a page shows of the API, read again when something was committed. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Told } from "../lib/sse";
+import { Refusal } from "../api/client";
 import { hear } from "./link";
 
 export interface Live<T> {
@@ -12,6 +13,17 @@ export interface Live<T> {
 
 /** Milliseconds between two reads at least; a slow answer makes the pause longer, so that nobody is crowded out. */
 const PAUSE = 120;
+
+/** Milliseconds until what failed is tried again, where that may help. */
+const AGAIN = 1000;
+
+/** Codes of the service that say so, too. */
+const PASSING = new Set(["too-many", "stopping", "no-answer", "store-busy"]);
+
+/** Whether it may go otherwise a second later: nobody answered, or the service is busy or about to be started again. */
+export function mayPass(error: unknown): boolean {
+  return !(error instanceof Refusal) || PASSING.has(error.code);
+}
 
 /**
  * The latest answer of `load`. `keys` say what it depends on: when they change, it is read anew.
@@ -43,13 +55,18 @@ export function useLive<T>(
       busy = true;
       stale = false;
       const began = performance.now();
+      let pause = PAUSE;
       try {
         const data = await latest.current(stop.signal);
         if (!stop.signal.aborted) setState({ data, error: null, isLoading: false });
       } catch (error) {
         if (!stop.signal.aborted) setState((was) => ({ data: was.data, error: error as Error, isLoading: false }));
+        if (mayPass(error)) {
+          stale = true;
+          pause = AGAIN;
+        }
       }
-      const pause = Math.max(PAUSE, 2 * (performance.now() - began));
+      pause = Math.max(pause, 2 * (performance.now() - began));
       await new Promise((resolve) => setTimeout(resolve, pause));
       busy = false;
       if (stale) void read();
