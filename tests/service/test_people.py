@@ -8,6 +8,7 @@ import pytest
 
 from fairhold.access.tokens import Token, parse_token
 from fairhold.service.auth import Caller, Guard, Peer, Refused
+from fairhold.service.settings import RequestLimits
 from fairhold.units import SECOND
 from tests.service.people import ACCESS, Staff, access_text, put_access
 from tests.service.served import here, serving
@@ -239,6 +240,19 @@ def test_when_a_token_was_used_is_written_now_and_then(staff: Staff, monkeypatch
     row = next(row for row in staff.get("ben", "/tokens")["tokens"] if row["token"] == number)
     assert row["used"] is not None
     assert staff.bank.store.tokens()[number - 1].used > 0
+
+
+def test_other_users_of_the_machine_take_no_place_from_who_runs_the_service(tmp_path: Path) -> None:
+    path = tmp_path / "all.sock"
+
+    async def crowd(bank: Bank, _: str) -> None:
+        async with here(bank, path) as first, here(bank, path) as second, here(bank) as own:
+            assert (await first.get("/v1/me")).status_code == 200
+            assert (await second.get("/v1/me")).status_code == 429
+            assert (await own.get("/v1/me")).status_code == 200
+            await own.post("/v1/stop", json={})
+
+    assert serving(tmp_path, crowd, socket=path, limits=RequestLimits(clients=1)) == "leave"
 
 
 def test_the_socket_for_all_users_of_the_machine_is_open_to_them(tmp_path: Path) -> None:

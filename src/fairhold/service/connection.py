@@ -14,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fairhold.errors import Fault
 from fairhold.service.auth import peer_of
+from fairhold.service.doors import door_of
 from fairhold.service.problems import MEDIA_TYPE, head_too_large, problem_document
 
 if TYPE_CHECKING:
@@ -39,15 +40,15 @@ class Connection(H11Protocol):
         """Note the peer for all requests of this connection."""
         super().connection_made(transport)
         mine = transport.get_extra_info("socket")
-        self._family = mine.family
-        self._crowd.here[self._family] += 1
-        told = {"peer": peer_of(mine), "clients": self._crowd.here[self._family], "leave": transport.abort}
+        self._door = door_of(mine)
+        self._crowd.here[self._door] += 1
+        told = {"peer": peer_of(mine), "clients": self._crowd.here[self._door], "leave": transport.abort}
         self.app_state = {**self.app_state, **told}
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
-        self._crowd.here[self._family] -= 1
+        self._crowd.here[self._door] -= 1
         self._unwatch()
         super().connection_lost(exc)
 

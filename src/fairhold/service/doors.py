@@ -21,27 +21,31 @@ _KEPT = 32
 class Crowd:
     """All connections of a service.
 
-    here : connections that can be talked with, by the family of their sockets: who comes by TCP takes no place from
-           who comes by the Unix socket
+    here : connections that can be talked with, by the door that they came in by (see `door_of`): who comes by TCP, or
+           by the Unix socket for all users, takes no place from who runs the service
     held : open files of clients, who are in a handshake too
     """
 
     def __init__(self, limits: RequestLimits) -> None:
-        self.here: Counter[int] = Counter()
+        self.here: Counter[int | str] = Counter()
         self.held = 0
         self.limits = limits
 
 
 class Door(socket.socket):
-    """A listening socket; from `guard` on it accepts no more connections than allowed."""
+    """A listening socket; from `guard` on it accepts no more connections than allowed.
 
+    is_own : whether only who runs the service may come in by it
+    """
+
+    is_own = False
     _crowd: Crowd | None = None
     _most = 0
 
     def guard(self, crowd: Crowd) -> None:
         """Count with those of the other doors, and cut off who is too much."""
         self._crowd = crowd
-        kept = 0 if self.family == socket.AF_UNIX else _KEPT
+        kept = 0 if self.is_own else _KEPT
         self._most = crowd.limits.most_clients[1] + _TURNED_AWAY - kept
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -53,6 +57,11 @@ class Door(socket.socket):
             found.close()
             raise ConnectionAbortedError
         return _Guest(found, self._crowd), address
+
+
+def door_of(connection: socket.socket) -> int | str:
+    """By which door a connection came in: the family of its socket, of a Unix socket the path."""
+    return str(connection.getsockname()) if connection.family == socket.AF_UNIX else int(connection.family)
 
 
 class _Guest(socket.socket):

@@ -61,6 +61,7 @@ def listen_here(path: Path, *, for_all: bool = False) -> Door:
         mend = "remove the file that is there, or choose another path with --socket or --state"
         raise InputError([Fault("socket-path", what, mend, file=str(path))]) from error
     door.setblocking(False)  # noqa: FBT003 - its only argument
+    door.is_own = not for_all
     return door
 
 
