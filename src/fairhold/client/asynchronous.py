@@ -9,6 +9,7 @@ import httpx
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
+from fairhold.client.clusters import OfClustersLater
 from fairhold.client.errors import ServiceError, closed, strange
 from fairhold.client.exchange import Pause, Request, Response
 from fairhold.client.following import follow_async
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient:
+class AsyncClient(OfClustersLater):
     """A service; to be closed, as by `async with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.

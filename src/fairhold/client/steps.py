@@ -259,9 +259,9 @@ def hosts() -> Steps[Document]:
     return (yield from ask(request("GET", "hosts")))
 
 
-def pods(namespace: str = "", state: str = "") -> Steps[Document]:
+def pods(namespace: str = "", state: str = "", limit: int | None = None) -> Steps[Document]:
     """Pods of a governed cluster."""
-    query = {"namespace": namespace or None, "state": state or None}
+    query = {"namespace": namespace or None, "state": state or None, "limit": limit}
     return (yield from ask(request("GET", "pods", query=query)))
 
 
@@ -270,9 +270,9 @@ def pod(namespace: str, name: str) -> Steps[Document]:
     return (yield from ask(request("GET", "pods", namespace, name)))
 
 
-def observed() -> Steps[Document]:
+def observed(limit: int | None = None) -> Steps[Document]:
     """What would be done to the pods of a cluster now."""
-    return (yield from ask(request("GET", "pods", "observed")))
+    return (yield from ask(request("GET", "pods", "observed", query={"limit": limit})))
 
 
 def close_host(host: str, body: Document) -> Steps[Document]:

@@ -9,6 +9,7 @@ import httpx
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
+from fairhold.client.clusters import OfClusters
 from fairhold.client.errors import closed, strange
 from fairhold.client.exchange import Pause, Request, Response, carry_through
 from fairhold.client.following import follow
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class Client:
+class Client(OfClusters):
     """A service; to be closed, as by `with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
