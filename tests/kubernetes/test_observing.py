@@ -45,8 +45,7 @@ def pod(estate: Estate, namespace: str, name: str, **spec: Any) -> None:
 
 
 def observed(estate: Estate) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(estate.house.fairhold("kubernetes", "observed", "--json"))
-    return found
+    return dict(estate.house.client.observed())
 
 
 def until_waiting(estate: Estate, **counts: int) -> dict[str, Any]:

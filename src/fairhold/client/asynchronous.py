@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
+from fairhold.client.clusters import OfClustersLater
 from fairhold.client.connections import AsyncConnections
 from fairhold.client.following import follow_async
 from fairhold.client.people_asynchronous import AsyncPeopleCalls
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient(AsyncConnections, AsyncPeopleCalls):
+class AsyncClient(AsyncConnections, AsyncPeopleCalls, OfClustersLater):
     """A service; to be closed, as by `async with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, also a submission under its key.
@@ -130,12 +131,14 @@ class AsyncClient(AsyncConnections, AsyncPeopleCalls):
         state: str | None = None,
         user: str | None = None,
         label: str | None = None,
+        text: str | None = None,
         finished: bool = False,
         expected: bool = False,
         limit: int = 0,
     ) -> list[Job]:
         """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`."""
-        query = typed.jobs_query(consumer, state, user, label, finished=finished, expected=expected)
+        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text}
+        query = typed.jobs_query(**said, finished=finished, expected=expected)
         return await self._run(typed.jobs(query, limit))
 
     async def wait(self, job: JobOrName, timeout: float | None = None) -> Job:  # noqa: ASYNC109 - of the job, which goes on
@@ -203,17 +206,20 @@ class AsyncClient(AsyncConnections, AsyncPeopleCalls):
         """Why a consumer's numbers are what they are now."""
         return await self._run(ask.consumer_explanation(path, resource_group))
 
-    async def pods(self, namespace: str = "", state: str = "") -> Document:
-        """Pods of a governed cluster that are not over; in one namespace, or in a state."""
-        return await self._run(ask.pods(namespace, state))
+    async def explorable(self) -> Document:
+        """What can be changed to see what would be: entries of the plan, consumers, and their numbers now."""
+        return await self._run(ask.explorable())
 
-    async def pod(self, namespace: str, pod: str) -> Document:
-        """One of them: where it stands, and why."""
-        return await self._run(ask.pod(namespace, pod))
+    async def explore(self, changes: Sequence[str], consumer: str = "") -> Document:
+        """What other numbers would do now, as `/Trading:owned=8`; nothing is changed.
 
-    async def observed(self) -> Document:
-        """What would be started, told to go and stopped now, where others decide."""
-        return await self._run(ask.observed())
+        consumer : path whose explanations are wanted
+        """
+        return await self._run(ask.explore(list(changes), consumer))
+
+    async def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:
+        """The coming switches of the plan; reclaims: also what each takes back."""
+        return await self._run(ask.windows(ahead, reclaims=reclaims))
 
     async def hosts(self) -> list[Host]:
         """All hosts."""
@@ -264,9 +270,11 @@ class AsyncClient(AsyncConnections, AsyncPeopleCalls):
         resource: str | Sequence[str] = (),
         start: Moment | None = None,
         end: Moment | None = None,
+        consumer: str | None = None,
+        step: Span = None,
     ) -> Document:
-        """Resource-seconds in `rows`, exact decimals as text; by: as `--by` of the command."""
-        return await self._run(ask.listing("usage", typed.usage_query(by, resource, start, end)))
+        """Resource-seconds in `rows`, exact decimals as text; by: as `--by`; step: rows for each part."""
+        return await self._run(ask.listing("usage", typed.usage_query(by, resource, (start, end), consumer, step)))
 
     async def events(self, after: int = 0, limit: int = 1000) -> Document:
         """Events of the log with a number above `after`; `next` is where to go on."""

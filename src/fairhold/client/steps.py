@@ -289,14 +289,31 @@ def revert_plan(
     return (yield from ask(request("POST", "plan", "revert", query=query, body=body, headers=head, is_safe=is_dry)))
 
 
+def explorable() -> Steps[Document]:
+    """What can be changed to see what would be."""
+    return (yield from ask(request("GET", "explore")))
+
+
+def explore(changes: list[str], consumer: str = "") -> Steps[Document]:
+    """What other numbers would do now; consumer: whose explanations are wanted."""
+    body: Document = {"changes": changes} | ({"consumer": consumer} if consumer else {})
+    return (yield from ask(request("POST", "explore", body=body, is_safe=True)))
+
+
+def windows(ahead: str | int | None = None, *, reclaims: bool = False) -> Steps[Document]:
+    """The calendar of the plan; ahead: how far to look, as text or whole seconds."""
+    query = {"next": None if ahead is None else str(ahead), "reclaims": 1 if reclaims else None}
+    return (yield from ask(request("GET", "windows", query=query)))
+
+
 def hosts() -> Steps[Document]:
     """All hosts."""
     return (yield from ask(request("GET", "hosts")))
 
 
-def pods(namespace: str = "", state: str = "") -> Steps[Document]:
+def pods(namespace: str = "", state: str = "", limit: int | None = None) -> Steps[Document]:
     """Pods of a governed cluster."""
-    query = {"namespace": namespace or None, "state": state or None}
+    query = {"namespace": namespace or None, "state": state or None, "limit": limit}
     return (yield from ask(request("GET", "pods", query=query)))
 
 
@@ -305,9 +322,9 @@ def pod(namespace: str, name: str) -> Steps[Document]:
     return (yield from ask(request("GET", "pods", namespace, name)))
 
 
-def observed() -> Steps[Document]:
+def observed(limit: int | None = None) -> Steps[Document]:
     """What would be done to the pods of a cluster now."""
-    return (yield from ask(request("GET", "pods", "observed")))
+    return (yield from ask(request("GET", "pods", "observed", query={"limit": limit})))
 
 
 def close_host(host: str, body: Document) -> Steps[Document]:

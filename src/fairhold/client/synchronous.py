@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
+from fairhold.client.clusters import OfClusters
 from fairhold.client.connections import Connections
 from fairhold.client.following import follow
 from fairhold.client.people_synchronous import PeopleCalls
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class Client(Connections, PeopleCalls):
+class Client(Connections, PeopleCalls, OfClusters):
     """A service; to be closed, as by `with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
@@ -130,12 +131,14 @@ class Client(Connections, PeopleCalls):
         state: str | None = None,
         user: str | None = None,
         label: str | None = None,
+        text: str | None = None,
         finished: bool = False,
         expected: bool = False,
         limit: int = 0,
     ) -> list[Job]:
         """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`."""
-        query = typed.jobs_query(consumer, state, user, label, finished=finished, expected=expected)
+        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text}
+        query = typed.jobs_query(**said, finished=finished, expected=expected)
         return self._run(typed.jobs(query, limit))
 
     def wait(self, job: JobOrName, timeout: float | None = None) -> Job:
@@ -203,17 +206,20 @@ class Client(Connections, PeopleCalls):
         """Why a consumer's numbers are what they are now."""
         return self._run(ask.consumer_explanation(path, resource_group))
 
-    def pods(self, namespace: str = "", state: str = "") -> Document:
-        """Pods of a governed cluster that are not over; in one namespace, or in a state."""
-        return self._run(ask.pods(namespace, state))
+    def explorable(self) -> Document:
+        """What can be changed to see what would be: entries of the plan, consumers, and their numbers now."""
+        return self._run(ask.explorable())
 
-    def pod(self, namespace: str, pod: str) -> Document:
-        """One of them: where it stands, and why."""
-        return self._run(ask.pod(namespace, pod))
+    def explore(self, changes: Sequence[str], consumer: str = "") -> Document:
+        """What other numbers would do now, as `/Trading:owned=8`; nothing is changed.
 
-    def observed(self) -> Document:
-        """What would be started, told to go and stopped now, where others decide."""
-        return self._run(ask.observed())
+        consumer : path whose explanations are wanted
+        """
+        return self._run(ask.explore(list(changes), consumer))
+
+    def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:
+        """The coming switches of the plan; reclaims: also what each takes back."""
+        return self._run(ask.windows(ahead, reclaims=reclaims))
 
     def hosts(self) -> list[Host]:
         """All hosts."""
@@ -264,9 +270,11 @@ class Client(Connections, PeopleCalls):
         resource: str | Sequence[str] = (),
         start: Moment | None = None,
         end: Moment | None = None,
+        consumer: str | None = None,
+        step: Span = None,
     ) -> Document:
-        """Resource-seconds in `rows`, exact decimals as text; by: as `--by` of the command."""
-        return self._run(ask.listing("usage", typed.usage_query(by, resource, start, end)))
+        """Resource-seconds in `rows`, exact decimals as text; by: as `--by`; step: rows for each part."""
+        return self._run(ask.listing("usage", typed.usage_query(by, resource, (start, end), consumer, step)))
 
     def events(self, after: int = 0, limit: int = 1000) -> Document:
         """Events of the log with a number above `after`; `next` is where to go on."""

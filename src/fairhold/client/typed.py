@@ -124,10 +124,15 @@ def words(given: str | Sequence[str]) -> str:
 
 
 def usage_query(
-    by: str | Sequence[str], resource: str | Sequence[str], start: Moment | None, end: Moment | None
+    by: str | Sequence[str],
+    resource: str | Sequence[str],
+    times: tuple[Moment | None, Moment | None],
+    consumer: str | None,
+    step: str | int | None,
 ) -> dict[str, str | None]:
-    """The query for usage."""
-    return {"from": moment(start), "to": moment(end), "by": words(by), "resource": words(resource) or None}
+    """The query for usage; times: its first and last."""
+    span = {"from": moment(times[0]), "to": moment(times[1]), "step": None if step is None else str(step)}
+    return {**span, "by": words(by), "resource": words(resource) or None, "consumer": consumer}
 
 
 def _after(each: JobOrName | tuple[JobOrName, str]) -> str | tuple[str, str]:
@@ -147,11 +152,8 @@ def wait(name: JobOrName, timeout: float | None) -> Steps[Job]:
     return found
 
 
-def jobs_query(
-    consumer: str | None, state: str | None, user: str | None, label: str | None, *, finished: bool, expected: bool
-) -> dict[str, str | int | None]:
-    """The query for jobs."""
-    said = {"consumer": consumer, "state": state, "user": user, "label": label}
+def jobs_query(*, finished: bool, expected: bool, **said: str | None) -> dict[str, str | int | None]:
+    """The query for jobs, from what is said of `consumer`, `state`, `user`, `label` and `text`."""
     return {**said, "all": 1 if finished else None, "expected": 1 if expected else None}
 
 

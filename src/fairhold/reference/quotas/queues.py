@@ -184,9 +184,10 @@ def in_steps(
     exact = fill(
         amount, {str(row): weight for row, weight in weights.items()}, {}, {str(r): c for r, c in caps.items()}
     )
-    found = {
-        row: exact[str(row)] if exact[str(row)] == caps[row] else exact[str(row)] // step * step for row in weights
-    }
+    found: dict[int, Fraction] = {}
+    for row in weights:
+        share = exact[str(row)]
+        found[row] = share if share == caps[row] else Fraction(share // step * step)
     left = sum(exact.values()) - sum(found.values())
     order = sorted(weights, key=lambda row: (-(exact[str(row)] - found[row]), row))
     while left > 0 and any(found[row] < caps[row] for row in order):
