@@ -353,6 +353,15 @@ def test_pods_that_wait_start_by_their_worth_whoever_came_first(cluster: Pretend
     assert cluster.running() == ["p-0", "p-1", "p-2", "p-9"]
 
 
+def test_what_a_pod_says_of_its_gang_may_be_mended_while_it_waits(cluster: Pretended) -> None:
+    cluster.pod("p", annotations={names.GANG_SIZE: "x"})
+    cluster.settle()
+    cluster.named("p")["metadata"]["annotations"][names.GANG_SIZE] = "1"
+    cluster.see(cluster.named("p"))
+    cluster.settle()
+    assert cluster.running() == ["p"]
+
+
 def test_pods_that_come_as_their_gang_ends_are_another_one(cluster: Pretended) -> None:
     for number in range(2):
         cluster.pod(f"p{number}", annotations={names.GANG_SIZE: "2"}, job="j")

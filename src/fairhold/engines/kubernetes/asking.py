@@ -101,6 +101,10 @@ class Asking:
         for key in _keys(work.pod):
             self._of_gang.setdefault(key, {})[work.pod.uid] = work
 
+    def has(self, uid: str) -> bool:
+        """Whether a pod waits for a job."""
+        return uid in self._new or uid in self._refused
+
     def again(self, key: Key) -> None:
         """What starts a gang has changed: its pods that were refused may be accepted."""
         for uid in self._of_gang.get(key, ()):

@@ -108,7 +108,13 @@ class Governor:
             work = self.works.of[pod.uid] = Work(pod)
             self._take_in(work)
         elif _is_newer(pod, work.pod):
-            was_bound, work.pod = bool(work.pod.node), pod
+            was_bound = bool(work.pod.node)
+            is_regrouped = pod.gangs != work.pod.gangs and self.asking.has(pod.uid)
+            if is_regrouped:  # somebody has changed what it says of its gang
+                self.asking.drop(pod.uid)
+            work.pod = pod
+            if is_regrouped:
+                self.asking.add(work)
             if not work.attempt and not work.is_told and pod.node and not was_bound:
                 self.asking.add(work)  # somebody else let it go
         self._look(work)

@@ -285,7 +285,7 @@ def _seat_of_going(core: Core, asked: Appeared) -> Seat:
 
 def _gang_of(spec: Spec) -> GangKey | None:
     """The gang whose job it is."""
-    said = spec.labels.get("gang", "").split("/")
+    said = spec.labels.get("gang", "").split("/", 2)
     return (said[0], said[1], said[2]) if len(said) > 2 else None
 
 
