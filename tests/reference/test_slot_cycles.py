@@ -42,7 +42,7 @@ KINDS: dict[str, SearchStrategy[Case]] = {
     "ownership": owning(),
     "switched": owning(switched=True, requested=False),
     "budgets": bounded(),
-    "gangs": gangs(),
+    "gangs": gangs(shared=False),
     "controls": restrained(),
     "whole hosts": packed(),
 }

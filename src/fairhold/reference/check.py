@@ -43,7 +43,8 @@ def not_judged(plan: Plan, state: State, group: str) -> str:
         return "R-HOLD-1"
     if any(request.siting != ANYWHERE for request in mine):
         return "R-SITE-4"
-    return ""
+    is_fixed = any(entry.policy.divides_by_ratio and entry.settings.entitlement == "fixed" for entry in entries)
+    return "R-SHARE-7" if is_fixed and any(each.min_count for each in mine) else ""
 
 
 def violations(plan: Plan, state: State, result: Mapping[str, Any]) -> list[Violation]:

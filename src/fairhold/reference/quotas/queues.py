@@ -181,15 +181,13 @@ def in_steps(
     amount: Fraction, weights: Mapping[int, Fraction], caps: Mapping[int, Fraction], step: int
 ) -> dict[int, Fraction]:
     """R-QUEUE-3: filled by weights, then in whole steps: the largest fraction first, then plan order."""
-    exact = fill(
+    named = fill(
         amount, {str(row): weight for row, weight in weights.items()}, {}, {str(r): c for r, c in caps.items()}
     )
-    found: dict[int, Fraction] = {}
-    for row in weights:
-        share = exact[str(row)]
-        found[row] = share if share == caps[row] else Fraction(share // step * step)
+    exact = {row: named[str(row)] for row in weights}
+    found = {row: part if part == caps[row] else Fraction(part // step * step) for row, part in exact.items()}
     left = sum(exact.values()) - sum(found.values())
-    order = sorted(weights, key=lambda row: (-(exact[str(row)] - found[row]), row))
+    order = sorted(weights, key=lambda row: (-(exact[row] - found[row]), row))
     while left > 0 and any(found[row] < caps[row] for row in order):
         for row in order:
             more = min(Fraction(step), caps[row] - found[row], left)
