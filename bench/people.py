@@ -18,7 +18,7 @@ from fairhold.runtime.live.opening import Rising
 from fairhold.runtime.live.people import Wished
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.consumers import consumers_document
-from fairhold.runtime.live.views.jobs import Wanted, jobs_page, not_seen
+from fairhold.runtime.live.views.jobs import Wanted, jobs_elsewhere, jobs_page
 from fairhold.service.allowing import cache_of
 from fairhold.service.auth import Caller, Guard, Peer
 from fairhold.service.rates import Rates
@@ -127,6 +127,5 @@ def _rights(core: Core) -> None:
 
 def _page(core: Core, wanted: Wanted, rights: Any) -> None:  # noqa: ANN401 - as its neighbour has it
     page = veiled(jobs_page(core, wanted), Veil.of(core, rights))
-    assert wanted.sees is not None
-    assert not_seen(core, wanted.sees) == JOBS * (LEAVES - 1) // LEAVES
+    assert jobs_elsewhere(core, rights.sees) == JOBS * (LEAVES - 1) // LEAVES
     assert len(page["jobs"]) > 30, len(page["jobs"])

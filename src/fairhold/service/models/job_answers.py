@@ -107,7 +107,7 @@ class Jobs(Answer):
     jobs: list[JobRow]
     next: str | None
     others: int | None = Field(
-        description="On the first page: jobs of others that have not ended; null: all are shown, or nothing is told."
+        description="On the first page: jobs of consumers that are not seen; null: all are seen, or nothing is told."
     )
 
 

@@ -103,7 +103,7 @@ async def list_jobs(
     def look(core: Core) -> dict[str, Any]:
         page = view.jobs_page(core, wanted, cursor, limit)
         is_told = sees is not None and service.rights.others == SUMS and not cursor
-        return page | {"others": view.not_seen(core, sees) if sees is not None and is_told else None}
+        return page | {"others": view.jobs_elsewhere(core, service.rights.sees) if is_told else None}
 
     page = await service.read(look)
     if expected:

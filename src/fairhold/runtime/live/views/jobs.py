@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from itertools import dropwhile, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
@@ -128,10 +130,10 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
     return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
 
 
-def not_seen(core: Core, sees: Callable[[str, str], bool]) -> int:
-    """How many jobs that have not ended somebody does not see."""
-    jobs = core.cluster.jobs.values()
-    return sum(not (job.is_over or sees(job.consumer, job.terms.user)) for job in jobs)
+def jobs_elsewhere(core: Core, sees: Callable[[str], bool]) -> int:
+    """How many jobs that have not ended are in consumers that somebody does not see."""
+    jobs = Counter(map(_CONSUMER, core.cluster.jobs.values()))  # a loop in Python would hold up the desk for long
+    return sum(number for consumer, number in jobs.items() if not sees(consumer))
 
 
 def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
@@ -246,6 +248,7 @@ def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
     )
 
 
+_CONSUMER = attrgetter("consumer")
 COUNTS = ("tasks", "waiting", "delayed", "running", "done", "failed", "cancelled", "reclaimed")
 
 
