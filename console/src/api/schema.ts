@@ -2579,7 +2579,7 @@ export interface components {
             next: string | null;
             /**
              * Others
-             * @description On the first page: jobs of others that have not ended; null: all are shown, or nothing is told.
+             * @description On the first page: jobs of consumers that are not seen; null: all are seen, or nothing is told.
              */
             others: number | null;
         };
@@ -3589,6 +3589,11 @@ export interface components {
             capacity: components["schemas"]["Capacity"][];
             /** Capacity From */
             capacity_from: string | null;
+            /**
+             * Capacity Whole
+             * @description Capacity is on record for all that was used.
+             */
+            capacity_whole: boolean;
             /** Cost */
             cost?: string | null;
             /** Currency */
