@@ -17,7 +17,7 @@ import type { Numbers } from "../src/lib/tree";
 
 const usage = (rows: Record<string, string>[], by: string[]): Schemas["Usage"] => ({
   from: "2026-01-05T09:00:00Z", to: "2026-01-05T10:00:00Z", by, rows,
-  capacity: [], capacity_from: null, dominant: [], balance: [],
+  capacity: [], capacity_from: null, capacity_whole: false, dominant: [], balance: [],
 });
 
 describe("usage", () => {

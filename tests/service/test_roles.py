@@ -31,6 +31,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "GET /v1/jobs/{job}": EVERYBODY,
     "GET /v1/jobs/{job}/tasks": EVERYBODY,
     "GET /v1/jobs/{job}/tasks/{task}/output": (OP, A),
+    "GET /v1/jobs/{job}/tasks/{task}/files": (OP, A),
+    "GET /v1/jobs/{job}/tasks/{task}/file": (OP, A),
     "GET /v1/jobs/{job}/explanation": EVERYBODY,
     "GET /v1/jobs/{job}/forecast": EVERYBODY,
     "POST /v1/jobs/{job}/cancel": (OP, A),
@@ -42,6 +44,12 @@ TABLE: dict[str, tuple[str, ...]] = {
     "GET /v1/consumers/explanation": EVERYBODY,
     "GET /v1/allocations": EVERYBODY,
     "GET /v1/usage": EVERYBODY,
+    "GET /v1/explore": EVERYBODY,
+    "POST /v1/explore": EVERYBODY,
+    "GET /v1/windows": EVERYBODY,
+    "GET /v1/pods": EVERYBODY,
+    "GET /v1/pods/observed": EVERYBODY,
+    "GET /v1/pods/{namespace}/{pod}": EVERYBODY,
     "GET /v1/hosts": EVERYBODY,
     "POST /v1/hosts/{host}/close": (OP, A),
     "POST /v1/hosts/{host}/open": (OP, A),
@@ -73,6 +81,8 @@ TABLE: dict[str, tuple[str, ...]] = {
 """Roles bound at `/`, on a job of somebody else, which may use an address; `nobody` is known and holds none."""
 ONLY_WHOLE = frozenset(
     {"GET /v1/plan", "GET /v1/plan/versions", "GET /v1/plan/versions/{version}", "POST /v1/plan/diff"}
+    | {"GET /v1/explore", "POST /v1/explore", "GET /v1/windows"}
+    | {"GET /v1/pods", "GET /v1/pods/observed", "GET /v1/pods/{namespace}/{pod}"}
     | {"GET /v1/cycles", "GET /v1/cycles/{number}", "GET /v1/events/snapshot", "GET /v1/metrics", "GET /v1/state"}
 )
 """Addresses that tell of all: not for who holds a role below the root, where others are not shown."""
@@ -90,10 +100,21 @@ BODIES: dict[str, Any] = {
 QUERIES = {
     "GET /v1/consumers/explanation": "?consumer=/Research",
     "GET /v1/jobs/{job}/forecast": "?draws=1",
+    "GET /v1/jobs/{job}/tasks/{task}/file": "?path=step",
     "PUT /v1/plan": "?dry_run=1",
     "PUT /v1/access": "?dry_run=1",
 }
-THERE = {"job": "1", "task": "0", "host": "-", "group": "compute", "version": "1", "number": "1", "token": "999"}
+THERE = {
+    "namespace": "risk",
+    "pod": "waits",
+    "job": "1",
+    "task": "0",
+    "host": "-",
+    "group": "compute",
+    "version": "1",
+    "number": "1",
+    "token": "999",
+}
 
 
 class NeverStopping:

@@ -96,7 +96,7 @@ def _in_parts(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
     found = [_document(spans, tail, part) for part in query.parts() if part.since < tail.end]
     rows = [{"from": each["from"], "to": each["to"]} | row for each in found for row in each["rows"]]
     begin, end = (found[0]["from"], found[-1]["to"]) if found else (query.since, query.until)
-    nothing: Document = {"capacity": [], "capacity_from": None, "dominant": [], "balance": []}
+    nothing: Document = {"capacity": [], "capacity_from": None, "capacity_whole": False, "dominant": [], "balance": []}
     return {"from": begin, "to": end, "by": list(query.by), "rows": rows, **nothing}
 
 
