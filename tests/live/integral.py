@@ -122,7 +122,7 @@ class Integral:
                 found[leaf, user, attempt.job, kind] += 1
         for path, part in self._lent(group, slots, held).items():
             found[path, "", "", "lent"] += part
-        found["/", "", "", "reserved"] += min(self._kept(group, "", held), slots - sum(held.values()))
+        found["/", "", "", "reserved"] += max(0, min(self._kept(group, "", held), slots - sum(held.values())))
         found["/", "", "", "up"] += slots
         found["/", "", "", "down"] += sum(each for (at, _), (each, _, _) in self.hosts.items() if at == group) - slots
         return found
