@@ -83,8 +83,9 @@ class Watcher:
         self._thread.start()
 
     def list_again(self) -> None:
-        """Tell all there are once more, soon."""
+        """Tell all there are once more, at once: the watch that runs is broken off."""
         self._lists_again.set()
+        self._api.end_watches(self.path)
 
     def close(self) -> bool:
         """Stop; whether the thread has ended: it may wait for an answer."""
@@ -105,6 +106,8 @@ class Watcher:
             except ApiError as error:
                 if self._is_closing.is_set():
                     return
+                if self._lists_again.is_set() and not error.status:
+                    continue
                 self._measures.watch_ended(self.kind, "expired" if error.status == _GONE else "broken")
                 if error.status:  # the version is too old, or one that this server does not know
                     self._version = ""
