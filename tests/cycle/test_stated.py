@@ -14,7 +14,7 @@ from fairhold.cli.differing import diff_text
 from fairhold.cycle.plan_diff import differences
 from fairhold.cycle.settings_format import said
 from fairhold.cycle.window_preview import calendar_document
-from fairhold.model.kubernetes import Node
+from fairhold.model.kubernetes import KubernetesSettings, Node
 from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Resource
@@ -273,7 +273,29 @@ def test_no_field_of_a_plan_is_left_out() -> None:
     assert {field.name for field in fields(ConsumerTree)} == {"name", "parent", "rank", "grace"}
     assert {field.name for field in fields(Plan) if field.compare} == {
         *("cluster", "time_zone", "default_rank", "tree", "resource_groups", "policies", "calendar", "zone"),
-        *("resources", "kubernetes"),
+        *("resources", "kubernetes", "prices"),
+    }
+    assert {*KubernetesSettings._fields} == {"resources", "pods", "start_within", "deleted_nodes_lost_after"}
+
+
+def test_prices_are_compared() -> None:
+    def plan(*rates: Json) -> Plan:
+        document = {
+            "fairhold": 1,
+            "resource_groups": {"g": {"slots": 4}},
+            "consumers": {"A": {}},
+            "policies": [{"resource_groups": ["g"], "policy": "hybrid"}],
+        }
+        if rates:
+            document["prices"] = {"currency": "CHF", "rates": [*rates]}
+        return parse_plan(json.dumps(document), "plan")[0]
+
+    rate = {"resource": "slots", "per_hour": 2.5, "consumer": "/A", "from": "2026-03-01T00:00:00Z"}
+    before, after = plan(), plan(rate)
+    assert differences(after, after, {}) == []
+    assert {row["place"]: (row["old"], row["new"]) for row in differences(before, after, {})} == {
+        "prices.currency": (None, "CHF"),
+        "prices.rates": (None, [rate | {"per_hour": "2.5"}]),
     }
 
 

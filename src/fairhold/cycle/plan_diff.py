@@ -13,6 +13,7 @@ from fairhold.model.policy import Policy
 from fairhold.model.vector import amounts_document, decimal_text, resource_document
 from fairhold.model.window import WEEKDAYS
 from fairhold.policies.keys import RECLAIM_GRACE
+from fairhold.units import format_duration, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from fairhold.errors import Place
     from fairhold.model.kubernetes import PodRule
     from fairhold.model.plan import Plan, PolicySettings, ResourceGroup
+    from fairhold.model.price import Price
     from fairhold.model.setting import Setting
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Resource
@@ -94,7 +96,19 @@ def _of_top(plan: Plan) -> Stated:
         found[("kubernetes", "resources", name)] = called
     if plan.kubernetes.pods:
         found[("kubernetes", "pods")] = [_rule(each) for each in plan.kubernetes.pods]
+    for key in ("start_within", "deleted_nodes_lost_after"):
+        found[("kubernetes", key)] = format_duration(getattr(plan.kubernetes, key))
+    if plan.prices.currency:
+        found[("prices", "currency")] = plan.prices.currency
+        found[("prices", "rates")] = [_rate(each) for each in plan.prices.prices]
     return found
+
+
+def _rate(price: Price) -> Document:
+    """A price, without what it does not say."""
+    said = {"resource": price.resource, "per_hour": decimal_text(price.per_hour), "consumer": price.consumer}
+    times = {key: format_instant(each) if each else "" for key, each in (("from", price.since), ("to", price.until))}
+    return {key: value for key, value in (said | {"kind": price.kind} | times).items() if value}
 
 
 def _rule(rule: PodRule) -> Document:

@@ -134,9 +134,9 @@ def test_on_a_terminal_it_stays_up_and_says_how_to_look_at_it(tmp_path: Path) ->
         said = terminal.shown.decode().replace("\r", "")
         ((name, state),) = re.findall(r"^  export (\w+)=(.+)$", said, re.MULTILINE)
         commands = [shlex.split(line) for line in re.findall(r"^  (/.+)$", said, re.MULTILINE)]
-        assert [words[1] for words in commands] == ["top", "jobs", "submit", "explain", "usage"]
+        assert [words[1] for words in commands] == ["console", "top", "jobs", "submit", "explain", "usage"]
         shown = {}
-        for words in commands:
+        for words in commands[1:]:  # the console opens a browser, where there is one
             done = subprocess.run(words, env=os.environ | {name: state}, capture_output=True, text=True, check=False)
             assert (done.returncode, done.stderr) == (0, ""), words
             shown[words[1]] = done.stdout
