@@ -56,7 +56,8 @@ class Api:
 
     def __init__(self, access: Access) -> None:
         self.access = access
-        self._watched: dict[socket.socket, str] = {}
+        self._watched: dict[object, tuple[socket.socket, str]] = {}
+        """Watches that have begun: a connection may be given to the next watch before the one before has left here."""
         self._lock = threading.Lock()
         for name in ("httpx", "httpcore"):  # a line for each request tells nothing
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -160,18 +161,19 @@ class Api:
 
     @contextmanager
     def _is_watched(self, connection: socket.socket, path: str) -> Iterator[None]:
+        watch = object()
         with self._lock:
-            self._watched[connection] = path
+            self._watched[watch] = connection, path
         try:
             yield
         finally:
             with self._lock:
-                del self._watched[connection]
+                del self._watched[watch]
 
     def end_watches(self, path: str) -> None:
         """Break the watches of a path that have begun, whose threads are told so."""
         with self._lock:
-            for connection, watched in self._watched.items():
+            for connection, watched in self._watched.values():
                 if watched == path:
                     with suppress(OSError):  # the way of TLS would wait for the reader
                         socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.api import Api
 
 _ABSENT, _GONE = 404, 410
+_LOG = logging.getLogger("fairhold")
 ABSENT = 10.0
 """Seconds between two looks for a kind that the cluster lacks."""
 _SOON, _LATER = 0.2, 5.0
@@ -113,9 +115,17 @@ class Watcher:
                     self._version = ""
                 if error.status == _GONE:
                     continue
-                self._follower.stale(self.kind, error)
-                self._is_closing.wait(self._pause)
-                self._pause = min(self._pause * 2, _LATER)
+                self._wait(error)
+            except Exception as error:  # noqa: BLE001 - a fault of ours: nobody would know that nothing is followed
+                _LOG.exception("following %s failed; all of them are listed again", self.kind)
+                self._version = ""
+                self._wait(ApiError(0, "Failed", repr(error)))
+
+    def _wait(self, why: ApiError) -> None:
+        """Say that nothing is followed, and pause before the next try."""
+        self._follower.stale(self.kind, why)
+        self._is_closing.wait(self._pause)
+        self._pause = min(self._pause * 2, _LATER)
 
     def _watch(self) -> None:
         for change in self._api.watch(self.path, self._version, **self._query):
