@@ -32,6 +32,8 @@ CLIENTS = 4
 PAUSE = 0.2
 """Seconds between two pods that are created one at a time: no cycle was a moment ago."""
 PATIENCE = 900.0
+RESTING = 5.0
+"""Percent of a core."""
 HZ = os.sysconf("SC_CLK_TCK")
 
 
@@ -107,8 +109,8 @@ def estate(cluster: ControlPlane, **terms: Any) -> Iterator[Estate]:  # noqa: AN
         try:
             yield made
         finally:
-            made.api.request("DELETE", f"/api/v1/namespaces/{plain(made)}/pods", {"gracePeriodSeconds": 0})
-            made.close()
+            made.house.close()  # what is left goes with the cluster
+            made.api.close()
 
 
 def plain(made: Estate) -> str:
@@ -184,19 +186,32 @@ def backlog(cluster: ControlPlane) -> dict[str, Row]:
         with watching(cluster, made.risk) as watch:
             made.serve()
             watch.until("running", 8)
-            took = []
-            for at in range(RECLAIMS):
-                running = [pod for pod in made.pods(made.risk) if state_of(pod) == "running"]
-                begun = time.monotonic()
-                made.delete(made.risk, running[0]["metadata"]["name"], grace=0)
-                took.append(watch.until("let go", 9 + at)[-1] - begun)
+            early = _released(made, watch, 8)
+            at_rest(made.house.service.pid)
+            took = [_released(made, watch, 8 + at) for at in range(1, RECLAIMS)]
         held = resident_mb(made.house.service.pid)
         busy = share_of(made.house.service.pid)
     return {
+        "kubernetes, 20,000 pods wait, one ends while their conditions are written": {"ms": ms(early)},
         "kubernetes, 20,000 pods wait, one ends, the next is let go": {"ms": ms(median(took)), "goal_ms": 200},
         "kubernetes, 20,000 pods wait, memory of the service": {"mb": held, "goal_mb": 400},
         "kubernetes, 20,000 pods wait, idle service": {"percent": busy, "goal_percent": 2},
     }
+
+
+def _released(made: Estate, watch: Watch, before: int) -> float:
+    """Seconds from the end of a pod until the next is let go; before: those that were let go so far."""
+    running = [pod for pod in made.pods(made.risk) if state_of(pod) == "running"]
+    begun = time.monotonic()
+    made.delete(made.risk, running[0]["metadata"]["name"], grace=0)
+    return watch.until("let go", before + 1)[-1] - begun
+
+
+def at_rest(pid: int) -> None:
+    """Wait until a process does next to nothing."""
+    end = time.monotonic() + PATIENCE
+    while share_of(pid) > RESTING and time.monotonic() < end:
+        pass
 
 
 def ms(seconds: float) -> float:

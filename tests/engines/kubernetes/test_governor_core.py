@@ -10,6 +10,7 @@ from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.pods import node_of, pod_of
+from fairhold.engines.kubernetes.works import MOST_EXPLAINING
 from fairhold.orchestrator.events import MachineGone, MachineReported, MachineSilent, Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Start, Stop
 from fairhold.planio.plan import parse_plan
@@ -215,3 +216,24 @@ def test_why_a_pod_ends_that_is_to_be_stopped(
     (end,) = [each for each in scene.look() if isinstance(each, TaskEnded)]
     assert end.exit is not None
     assert (end.exit.reason, end.exit.code) == (reason, code)
+
+
+def test_what_is_granted_does_not_wait_for_what_is_told_to_others() -> None:
+    scene = Scene()
+    pods = {"u": scene.pod}
+    for at in range(9):
+        uid = f"v{at}"
+        pods[uid] = template()
+        pods[uid]["metadata"] |= {"name": uid, "namespace": "p-risk", "uid": uid, "resourceVersion": "1"}
+        scene.governor.see_pod(pod_of(pods[uid]))
+        scene.governor.accepted(uid, (uid, 0))
+    for uid in pods:
+        scene.governor.explain(uid, "quota", "it waits")
+    assert [write.what for write in scene.governor.writes()] == ["explain"] * MOST_EXPLAINING
+    scene.governor.execute(Start(1, "v8", 0, 1, "", "n1"))
+    assert [(write.what, write.uid) for write in scene.governor.writes()] == [("grant", "v8")]
+    told: set[str] = set()
+    for uid in (*pods, *pods):
+        scene.governor.wrote(uid, pod_of(pods[uid]), is_done=True)
+        told |= {write.uid for write in scene.governor.writes() if write.what == "explain"}
+    assert told >= {"v3", "v4", "v5", "v6", "v7"}, "the others are told when these are"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
 from fairhold.engines.kubernetes.work import UNSTARTED
-from fairhold.engines.kubernetes.writes import recreate
+from fairhold.engines.kubernetes.writes import EXPLAIN, recreate
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
@@ -16,7 +16,7 @@ from fairhold.ports.governor import AWAITED
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
+MOST_EXPLAINING = 4
+"""Requests on their way at once that say why pods wait; other requests come before the rest of them."""
 BINDING = 10 * SECOND
 """How long kube-scheduler may be unable to bind a pod before it is placed again."""
 _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
@@ -51,6 +53,8 @@ class Works:
         self.least: dict[str, int] = {}
         self.news: list[Event | Replaced] = []
         self.touched: dict[str, None] = {}
+        self._unexplained: dict[str, None] = {}
+        self._explaining: set[str] = set()
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
@@ -114,6 +118,7 @@ class Works:
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
         work = self.of.pop(uid, None)
+        self._explaining.discard(uid)
         if work is None:
             return None
         if work.job and not work.is_told:
@@ -307,12 +312,29 @@ class Works:
             if work is None or work.is_busy:
                 continue
             write = work.next_write(now, host_name(work.host)) if work.retry_at <= now else None
-            if write is not None:
+            if write is None:
+                if (due := work.due()) > now:
+                    heapq.heappush(self._timers, (due, uid))
+            elif write.what == EXPLAIN:
+                self._unexplained[uid] = None
+            else:
                 work.is_busy = True
                 found.append(write)
-            elif (due := work.due()) > now:
-                heapq.heappush(self._timers, (due, uid))
-        return found
+        return found + list(self._explanations(now, host_name))
+
+    def _explanations(self, now: int, host_name: Callable[[str], str]) -> Iterator[Write]:
+        """Requests that only tell something, a few at a time: thousands of them would keep what is granted waiting."""
+        while self._unexplained and len(self._explaining) < MOST_EXPLAINING:
+            uid = next(iter(self._unexplained))
+            del self._unexplained[uid]
+            work = self.of.get(uid)
+            write = work.next_write(now, host_name(work.host)) if work is not None and not work.is_busy else None
+            if work is None or write is None:
+                continue
+            work.is_busy = True
+            if write.what == EXPLAIN:
+                self._explaining.add(uid)
+            yield write
 
     def ring(self, now: int) -> None:
         """Look again at the pods whose time has come."""
@@ -328,6 +350,7 @@ class Works:
     def answered(self, work: Work, *, is_done: bool) -> None:
         """A request about a pod was answered."""
         work.is_busy = False
+        self._explaining.discard(work.pod.uid)
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.news import News
     from fairhold.engines.kubernetes.pods import Pod
 
+EXPLAIN = "explain"
+"""What a request is called that only tells why a pod waits."""
 MOST_CHARACTERS = 1000
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -93,7 +95,7 @@ def explain(pod: Pod, reason: str, message: str, *, is_granted: bool, is_refused
     }
     body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
     told = None if is_granted else news.explained(pod, reason, message, is_refused=is_refused)
-    return Write(pod.uid, "explain", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told)
+    return Write(pod.uid, EXPLAIN, "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told)
 
 
 def recreate(packed: bytes) -> Write:
