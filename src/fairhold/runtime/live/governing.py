@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ _LOG = logging.getLogger("fairhold")
 
 EXPLAINED_EVERY = 3 * SECOND
 """Microseconds between two looks at why pods wait."""
+MOST_EXPLAINED = 1_000
+"""Waiting jobs of a consumer, of each of which it is found why."""
 LONGEST = 0.02
 """Seconds that such a look may take."""
 INCOMPLETE = "its gang cannot start: "
@@ -49,6 +52,7 @@ class Governing:
         self._has_seen_all, self._empty = False, set[str]()
         self._plan = core.plan
         self._unexplained: list[str] = []
+        self._crowded: dict[str, int] = {}
         self._explain_at, self._is_to_explain = 0, False
 
     def begin(self, core: Core) -> None:
@@ -84,6 +88,8 @@ class Governing:
         self._explain_at, self._is_to_explain = core.now() + EXPLAINED_EVERY, False
         if not self._unexplained:
             self._unexplained = list(core.cluster.jobs)
+            counted = Counter(job.consumer for job in core.cluster.jobs.values() if job.waiting)
+            self._crowded = {consumer: number for consumer, number in counted.items() if number > MOST_EXPLAINED}
         end = time.perf_counter() + LONGEST
         while self._unexplained and time.perf_counter() < end:
             job = core.cluster.jobs.get(self._unexplained.pop())
@@ -91,12 +97,18 @@ class Governing:
             if job is None or not waiting:
                 continue
             self._is_to_explain = True
-            if (reason := reason_of(core, job)) is None:
-                continue
-            for uid in waiting:
-                self.governor.explain(uid, reason.code, reason.text)
+            code, text = self._why(core, job)
+            for uid in waiting if code else ():
+                self.governor.explain(uid, code, text)
         if self._is_to_explain or self._unexplained:
             self.governor.wake_at(self._explain_at)
+
+    def _why(self, core: Core, job: JobRecord) -> tuple[str, str]:
+        """Why a job waits; of a consumer with very many of them no more than that: nothing starts while it is found."""
+        if number := self._crowded.get(job.consumer):
+            return "many-wait", f"{number} jobs of {job.consumer} wait; `kubectl fairhold explain pod` says more"
+        reason = reason_of(core, job)
+        return ("", "") if reason is None else (reason.code, reason.text)
 
     def _explain_later(self, core: Core) -> None:
         """Another pod waits, whose reason is told if it does for long."""
