@@ -25,7 +25,7 @@ from fairhold.runtime.live.journal import change_of
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.usage import HOUR
 from fairhold.runtime.live.views.usage import OF_ACCOUNTS, UsageQuery, usage_document
-from fairhold.units import SECOND, parse_instant
+from fairhold.units import SECOND, format_instant, parse_instant
 from tests.live.play import MIXED, PLAIN, START, Play, plan_text
 
 if TYPE_CHECKING:
@@ -378,6 +378,8 @@ def test_usage_of_a_consumer_is_told_in_parts_of_the_time(tmp_path: Path) -> Non
         whole["rows"][0]["resource_seconds"]
     )
     assert usage_document(play.store, tail, query._replace(consumer="/A"))["rows"] == []
+    empty = usage_document(play.store, tail, query._replace(since=tail.end, until=tail.end + SECOND))
+    assert (empty["from"], empty["rows"]) == (format_instant(tail.end), [])
     with pytest.raises(InputError, match="parts of this length"):
         usage_document(play.store, tail, query._replace(step=1))
     play.store.close()

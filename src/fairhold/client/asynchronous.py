@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
-from fairhold.client.clusters import OfClustersLater
-from fairhold.client.connections import AsyncConnections
+from fairhold.client.clusters import AsyncClusterCalls
 from fairhold.client.following import follow_async
 from fairhold.client.people_asynchronous import AsyncPeopleCalls
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient(AsyncConnections, AsyncPeopleCalls, OfClustersLater):
+class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
     """A service; to be closed, as by `async with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, also a submission under its key.

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.client import steps
+from fairhold.client.connections import AsyncConnections, Connections
 
 if TYPE_CHECKING:
-    from fairhold.client.exchange import Document, Returned, Steps
+    from fairhold.client.exchange import Document
 
 
-class OfClusters:
+class ClusterCalls(Connections):
     """Methods of the client."""
-
-    if TYPE_CHECKING:
-
-        def _run(self, steps: Steps[Returned]) -> Returned: ...
 
     def pods(self, namespace: str = "", state: str = "", limit: int = 1000) -> Document:
         """Pods that are governed and not over, the first of them, of one namespace or state where it is named."""
@@ -30,12 +27,8 @@ class OfClusters:
         return self._run(steps.observed(limit))
 
 
-class OfClustersLater:
+class AsyncClusterCalls(AsyncConnections):
     """The same of the asynchronous client."""
-
-    if TYPE_CHECKING:
-
-        async def _run(self, steps: Steps[Returned]) -> Returned: ...
 
     async def pods(self, namespace: str = "", state: str = "", limit: int = 1000) -> Document:
         """Pods that are governed and not over, the first of them, of one namespace or state where it is named."""

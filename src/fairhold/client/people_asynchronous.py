@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.client import people
+from fairhold.client.connections import AsyncConnections
 from fairhold.client.typed import moment
 
 if TYPE_CHECKING:
-    from fairhold.client.exchange import Document, Returned, Steps, Value
+    from fairhold.client.exchange import Document, Value
     from fairhold.client.typed import Moment
 
 
-class AsyncPeopleCalls:
-    """Methods of a client that carries out steps by `_run`."""
-
-    async def _run(self, steps: Steps[Returned]) -> Returned:
-        """Carry out steps."""
-        raise NotImplementedError
+class AsyncPeopleCalls(AsyncConnections):
+    """Methods of the client."""
 
     async def me(self) -> Document:
         """Who asks, and what he may do."""

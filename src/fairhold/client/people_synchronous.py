@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.client import people
+from fairhold.client.connections import Connections
 from fairhold.client.typed import moment
 
 if TYPE_CHECKING:
-    from fairhold.client.exchange import Document, Returned, Steps, Value
+    from fairhold.client.exchange import Document, Value
     from fairhold.client.typed import Moment
 
 
-class PeopleCalls:
-    """Methods of a client that carries out steps by `_run`."""
-
-    def _run(self, steps: Steps[Returned]) -> Returned:
-        """Carry out steps."""
-        raise NotImplementedError
+class PeopleCalls(Connections):
+    """Methods of the client."""
 
     def me(self) -> Document:
         """Who asks, and what he may do."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
-from fairhold.client.clusters import OfClusters
-from fairhold.client.connections import Connections
+from fairhold.client.clusters import ClusterCalls
 from fairhold.client.following import follow
 from fairhold.client.people_synchronous import PeopleCalls
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class Client(Connections, PeopleCalls, OfClusters):
+class Client(PeopleCalls, ClusterCalls):
     """A service; to be closed, as by `with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.

@@ -53,7 +53,7 @@ class Works:
         self.least: dict[str, int] = {}
         self.news: list[Event | Replaced] = []
         self.touched: dict[str, None] = {}
-        self._unexplained: dict[str, None] = {}
+        self._to_explain: dict[str, None] = {}
         self._explaining: set[str] = set()
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
@@ -316,7 +316,7 @@ class Works:
                 if (due := work.due()) > now:
                     heapq.heappush(self._timers, (due, uid))
             elif write.what == EXPLAIN:
-                self._unexplained[uid] = None
+                self._to_explain[uid] = None
             else:
                 work.is_busy = True
                 found.append(write)
@@ -324,9 +324,9 @@ class Works:
 
     def _explanations(self, now: int, host_name: Callable[[str], str]) -> Iterator[Write]:
         """Requests that only tell something, a few at a time: thousands of them would keep what is granted waiting."""
-        while self._unexplained and len(self._explaining) < MOST_EXPLAINING:
-            uid = next(iter(self._unexplained))
-            del self._unexplained[uid]
+        while self._to_explain and len(self._explaining) < MOST_EXPLAINING:
+            uid = next(iter(self._to_explain))
+            del self._to_explain[uid]
             work = self.of.get(uid)
             write = work.next_write(now, host_name(work.host)) if work is not None and not work.is_busy else None
             if work is None or write is None:

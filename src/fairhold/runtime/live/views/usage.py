@@ -95,7 +95,8 @@ def _in_parts(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
     """Rows of each part of the time, with its `from` and `to`; what there was, shares and balances are not told."""
     found = [_document(spans, tail, part) for part in query.parts() if part.since < tail.end]
     rows = [{"from": each["from"], "to": each["to"]} | row for each in found for row in each["rows"]]
-    begin, end = (found[0]["from"], found[-1]["to"]) if found else (query.since, query.until)
+    begin = found[0]["from"] if found else format_instant(query.since)
+    end = found[-1]["to"] if found else begin
     nothing: Document = {"capacity": [], "capacity_from": None, "capacity_whole": False, "dominant": [], "balance": []}
     return {"from": begin, "to": end, "by": list(query.by), "rows": rows, **nothing}
 
