@@ -170,6 +170,13 @@ def test_sizes_that_cannot_be_are_refused_and_change_nothing(play: Play, size: d
     assert frozen(play.core) == before
 
 
+def test_a_change_of_which_one_part_is_refused_changes_nothing(play: Play) -> None:
+    job = play.submit("/a", 2, **UNIT)
+    with pytest.raises(InputError, match="out-of-range"):
+        play.core.change(JobChanged(job, tasks=5, priority=2**80), None)
+    assert record(play, job).terms.tasks == 2
+
+
 def test_a_job_does_not_shrink(play: Play) -> None:
     job = play.submit("/a", 3, **UNIT)
     with pytest.raises(InputError, match="out-of-range"):

@@ -206,17 +206,19 @@ def change(live: Orchestrator, event: JobChanged) -> None:
     """Another priority, another leaf, another size."""
     job = _known(live, event.job)
     size = event.tasks or job.terms.tasks, job.terms.min_count if event.min_count is None else event.min_count
-    if size != (job.terms.tasks, job.terms.min_count):
+    is_resized = size != (job.terms.tasks, job.terms.min_count)
+    if is_resized:
         _check_size(live, job, *size)
-        live.do(say.JobResized(job.name, *size))
     if event.priority is not None and not -MOST <= event.priority <= MOST:
         what = f"job `{event.job}`: its `priority` is {event.priority}"
         raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
     if event.consumer:
         leaf = _leaf(live, job.resource_group, event.consumer)
         _check_move(live.books[job.resource_group], leaf, job)
-        if event.consumer != job.consumer:
-            live.do(say.JobMoved(job.name, event.consumer))
+    if is_resized:  # when all that is asked for has been looked at
+        live.do(say.JobResized(job.name, *size))
+    if event.consumer and event.consumer != job.consumer:
+        live.do(say.JobMoved(job.name, event.consumer))
     if event.priority is not None and event.priority != job.priority:
         live.do(say.JobRanked(job.name, event.priority))
     live.changed(job.resource_group)
