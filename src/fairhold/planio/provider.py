@@ -45,7 +45,9 @@ def read_provider(report: Report, value: Value, groups: AbstractSet[str]) -> Pro
         what = "clocks that differ by more than ten minutes are wrong"
         report.fault("out-of-range", what, "set them, and write at most `10m`", (*_PLACE, "clock_skew"))
     names = _group_names(report, node.get("group_names"), groups)
-    return Provider(**texts, group_names=names, audience=audience, clock_skew=skew, scopes=scopes) if texts else None
+    if not {"issuer", "client_id"} <= texts.keys():
+        return None
+    return Provider(**texts, group_names=names, audience=audience, clock_skew=skew, scopes=scopes)
 
 
 def _check_issuer(report: Report, issuer: str) -> None:

@@ -133,7 +133,8 @@ class Granting:
         if error in PENDING:
             raise NotYetError(is_too_fast=error == "slow_down")
         if error in _MEND:
-            raise InputError([Fault(*_MEND[error])])
+            code, what, mend = _MEND[error]
+            raise InputError([Fault(code, what, mend)])
         raise ProviderError(
             f"refuses with {status}, {str(error)[:100]!r}: {str(said.get('error_description'))[:200]!r}"
         )
