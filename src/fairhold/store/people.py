@@ -66,6 +66,6 @@ def chain_begin(connection: sqlite3.Connection) -> tuple[int, str]:
 
 def _where(wanted: RecordFilter) -> tuple[str, list[Any]]:
     """Conditions of a query, each with `AND` before it, and their values."""
-    signs = {"since": "at >=", "until": "at <"}
+    signs = {"since": "at >=", "until": "at <", "before": "seq <"}
     named = {name: value for name, value in wanted._asdict().items() if value}
     return "".join(f" AND {signs.get(name, f'{name} =')} ?" for name in named), [*named.values()]
