@@ -165,6 +165,9 @@ class Kubernetes:
             lose(key)
         elif what == "wrote":
             governor.wrote(*said[:2], is_done=said[2])
+        elif what == "failed":
+            if (work := governor.works.of.get(said)) is not None:
+                governor.works.answered(work, is_done=False)
         elif what == "fresh":
             governor.all_seen()
         else:
@@ -253,7 +256,12 @@ class Kubernetes:
         while (write := self._to_write.get()) is not None:
             if not self._fence.passes(self._is_closing):
                 return  # nothing is told: the service ends
-            pod, is_done = self._carry_out(write) if write.uid else self._make(write)
+            try:
+                pod, is_done = self._carry_out(write) if write.uid else self._make(write)
+            except Exception:  # noqa: BLE001 - a fault of ours: with this thread, nothing would be written any more
+                _LOG.exception("%s of %s failed", write.what, write.path)
+                self._tell("failed", write.uid)
+                continue
             if self._is_closing.is_set():
                 return
             self._tell("wrote", (write.uid, pod, is_done))

@@ -175,6 +175,9 @@ class Leader:
             except ApiError as error:
                 answer = Refused.CONFLICT if error.status == _CONFLICT else Refused.UNKNOWN
                 self._complain(error)
+            except Exception:  # noqa: BLE001 - a fault of ours: nobody would know that the lease has ended
+                answer = Refused.UNKNOWN
+                _LOG.exception("the lease could not be asked for")
             self._answered(ask, began, answer)
         if self.lost and not self._is_closing:
             self.on_lost()
