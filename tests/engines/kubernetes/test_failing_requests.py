@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import closing
-from types import SimpleNamespace
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
@@ -15,10 +14,11 @@ import pytest
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.access import Access
 from fairhold.engines.kubernetes.api import Api, ApiError
-from fairhold.engines.kubernetes.engine import Kubernetes
+from fairhold.engines.kubernetes.engine import WRITERS, Kubernetes
 from fairhold.engines.kubernetes.leader import Leader
 from fairhold.engines.kubernetes.leadership import Terms
-from fairhold.engines.kubernetes.writes import MERGE, Write
+from fairhold.engines.kubernetes.recreating import pack
+from fairhold.engines.kubernetes.writes import MERGE, Write, recreate
 from fairhold.errors import Fault, InputError
 from fairhold.planio.plan import parse_plan
 from tests.engines.kubernetes.fake_cluster import FakeCluster
@@ -26,7 +26,7 @@ from tests.engines.kubernetes.pretended import QUEUES
 from tests.faults.house import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def no_helper() -> str:
@@ -108,30 +108,55 @@ def test_the_thread_of_the_lease_outlives_what_nothing_foresees(*, lasts: bool) 
     leader.close()
 
 
-def test_writers_outlive_what_nothing_foresees(monkeypatch: pytest.MonkeyPatch) -> None:
+PATH = "/api/v1/namespaces/risk/pods/p"
+
+
+@contextmanager
+def governed() -> Iterator[tuple[FakeCluster, Kubernetes, dict[str, Any]]]:
+    """A cluster, its engine without a desk, and a pod."""
     fake = FakeCluster()
     fake.request("POST", "/api/v1/namespaces", {"metadata": {"name": "risk"}})
     gated = {"metadata": {"name": "p"}, "spec": {"schedulingGates": [{"name": "x"}]}}
-    pod = fake.request("POST", "/api/v1/namespaces/risk/pods", gated)["metadata"]
+    pod = fake.request("POST", "/api/v1/namespaces/risk/pods", gated)
     plan = parse_plan(QUEUES, "plan", places=True)[0]
     engine = Kubernetes(cast("Api", fake), plan, lambda: time.time_ns() // 1000)
-    answers = fake.request
+    engine.start()
+    with closing(engine):
+        yield fake, engine, pod
+
+
+def mark(pod: dict[str, Any], number: int) -> Write:
+    meta = {"uid": pod["metadata"]["uid"], "annotations": {names.ATTEMPT: str(number)}}
+    return Write(pod["metadata"]["uid"], "keep", "PATCH", PATH, {"metadata": meta}, MERGE)
+
+
+def marked(fake: FakeCluster) -> str:
+    return str((fake.request("GET", PATH)["metadata"].get("annotations") or {}).get(names.ATTEMPT))
+
+
+def test_writers_outlive_what_nothing_foresees(monkeypatch: pytest.MonkeyPatch) -> None:
     is_mad = threading.Event()
-    is_mad.set()
+    with governed() as (fake, engine, pod):
+        answers = fake.request
 
-    def request(method: str, path: str, *said: Any, **more: Any) -> Any:
-        if method == "PATCH" and is_mad.is_set():
-            raise KeyError(path)
-        return answers(method, path, *said, **more)
+        def request(method: str, *said: Any, **more: Any) -> Any:
+            if method == "PATCH" and is_mad.is_set():
+                raise KeyError(method)
+            return answers(method, *said, **more)
 
-    monkeypatch.setattr(fake, "request", request)
-    with closing(SimpleNamespace(close=engine.close)):
-        engine.start()
-        path = "/api/v1/namespaces/risk/pods/p"
-        for number in range(9):
-            body = {"metadata": {"uid": pod["uid"], "annotations": {names.ATTEMPT: str(number)}}}
-            if number == 8:
-                until(engine._to_write.empty)
-                is_mad.clear()
-            engine._to_write.put(Write(pod["uid"], "keep", "PATCH", path, body, MERGE))
-        until(lambda: (answers("GET", path)["metadata"].get("annotations") or {}).get(names.ATTEMPT) == "8")
+        monkeypatch.setattr(fake, "request", request)
+        is_mad.set()
+        for number in range(2 * WRITERS):
+            engine._to_write.put(mark(pod, number))
+        until(engine._to_write.empty)
+        is_mad.clear()
+        engine._to_write.put(mark(pod, 88))
+        until(lambda: marked(fake) == "88")
+
+
+def test_pods_whose_names_are_taken_keep_no_other_request_waiting() -> None:
+    with governed() as (fake, engine, pod):
+        for _ in range(2 * WRITERS):
+            engine._to_write.put(recreate("risk.p", pack(pod)))
+        engine._to_write.put(mark(pod, 8))
+        until(lambda: marked(fake) == "8")

@@ -40,7 +40,9 @@ KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "
 OBSERVED = {"jobs": "/apis/batch/v1/jobs"}
 """What is followed besides by who only looks."""
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT, _BROKEN = 404, 409, 500
+_NOT_FOUND, _CONFLICT = 404, 409
+_NEVER = {400, _NOT_FOUND, 422}
+"""Refusals of an object that is to be made which stay: it is wrong, or its namespace is gone."""
 
 
 class Kubernetes:
@@ -166,8 +168,7 @@ class Kubernetes:
         elif what == "wrote":
             governor.wrote(*said[:2], is_done=said[2])
         elif what == "failed":
-            if (work := governor.works.of.get(said)) is not None:
-                governor.works.answered(work, is_done=False)
+            governor.works.failed(said)
         elif what == "fresh":
             governor.all_seen()
         else:
@@ -257,7 +258,7 @@ class Kubernetes:
             if not self._fence.passes(self._is_closing):
                 return  # nothing is told: the service ends
             try:
-                pod, is_done = self._carry_out(write) if write.uid else self._make(write)
+                pod, is_done = (None, self._make(write)) if write.method == "POST" else self._carry_out(write)
             except Exception:  # noqa: BLE001 - a fault of ours: with this thread, nothing would be written any more
                 _LOG.exception("%s of %s failed", write.what, write.path)
                 self._tell("failed", write.uid)
@@ -299,19 +300,16 @@ class Kubernetes:
         finally:
             self.measures.wrote(write.what, result, time.perf_counter() - began)
 
-    def _make(self, write: Write) -> tuple[Any, bool]:
-        """Make an object anew, as soon as the one of its name is gone."""
-        while self._fence.passes(self._is_closing):
-            try:
-                self._request(write)
-            except ApiError as error:
-                if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
-                    _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
-                    break
-                self._is_closing.wait(1.0)
-            else:
-                break
-        return None, True
+    def _make(self, write: Write) -> bool:
+        """Make an object anew; whether it is there, or never can be."""
+        try:
+            self._request(write)
+        except ApiError as error:
+            if error.status == _CONFLICT:  # one of its name is there: nothing is missing
+                return True
+            _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
+            return error.status in _NEVER
+        return True
 
     def _ring(self) -> None:
         """Wake the desk when something is due."""

@@ -260,7 +260,7 @@ class Governor:
         """
         self.works.awaits(seat, family)
         if manifest:
-            self.works.anew.append(manifest)
+            self.works.make_anew(family, manifest)
 
     def execute(self, order: Order) -> None:
         """Carry out an order of the service; what cannot be done any more is told as an end.
@@ -369,12 +369,13 @@ class Governor:
         return self.works.writes(self.fleet.host_name)
 
     def wrote(self, uid: str, pod: Pod | None, *, is_done: bool) -> None:
-        """A request about a pod was answered.
+        """A request about a pod was answered, or to make one anew.
 
         pod : its object as it is after it, None = there is none; is_done: it was done
         """
         work = self.works.of.get(uid)
         if work is None:
+            self.works.made(uid, is_done=is_done)
             return
         if pod is None or pod.uid != uid:
             self.lose_pod(uid)

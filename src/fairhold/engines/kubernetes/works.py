@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import heapq
-import json
 from typing import TYPE_CHECKING
 
+from fairhold.engines.kubernetes.making import Making
+from fairhold.engines.kubernetes.news import text_of
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
 from fairhold.engines.kubernetes.work import UNSTARTED
-from fairhold.engines.kubernetes.writes import EXPLAIN, recreate
+from fairhold.engines.kubernetes.writes import EXPLAIN
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
 from fairhold.ports.governor import AWAITED
-from fairhold.units import SECOND, format_instant
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ class Works:
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
         self.start_within = 0
-        self.anew: list[bytes] = []
+        self.anew = Making(self.vacancies)
         self.asking: list[Work] = []
 
     def take_news(self) -> list[Event | Replaced]:
@@ -126,8 +127,8 @@ class Works:
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
         self._ended.pop(work.attempt, None)
-        if work.is_replaced and work.pod.manifest:
-            self.anew.append(work.pod.manifest)
+        if work.is_replaced and work.pod.manifest and work.pod.family:
+            self.anew.add(work.pod.family, work.made_as or work.pod.manifest)
         self._unseat(work)
         return work
 
@@ -156,6 +157,22 @@ class Works:
         self.vacancies.open(family, seat)
         self.vacancies.await_until(family, seat, until)
         heapq.heappush(self._timers, (until, ""))
+
+    def make_anew(self, family: Family, manifest: bytes) -> None:
+        """Make a bare pod anew that is gone; where it is still there, when it is."""
+        for work in self.of.values():
+            if work.pod.family == family:
+                work.is_replaced |= work.is_told or work.is_unwanted
+                return
+        self.anew.add(family, manifest)
+
+    def made(self, name: str, *, is_done: bool) -> None:
+        """A request to make a bare pod anew was answered: from now on its task waits for it."""
+        family = (name, "")
+        if retry_at := self.anew.answered(family, self.now(), is_done=is_done):
+            self.wake_at(retry_at)
+        for seat in self.vacancies.seats(family):
+            self.awaits(seat, family)
 
     def lose_host(self, name: str) -> None:
         """Nothing of a node runs any more, as an operator says."""
@@ -243,7 +260,7 @@ class Works:
                 self.news.append(TaskEnded(order.attempt, Outcome.STOPPED, Exit(order.reason, detail="it has no pod")))
             return
         if isinstance(order, Notify):
-            work.notice, work.deadline = _notice_text(order), order.deadline
+            work.notice, work.deadline = text_of(order), order.deadline
         elif isinstance(order, Withdraw):
             work.notice, work.deadline = "", 0
         else:
@@ -303,8 +320,7 @@ class Works:
     def writes(self, host_name: Callable[[str], str]) -> list[Write]:
         """Requests to make now; host_name: value of the label by which pods are pinned to a node."""
         now = self.now()
-        found = [recreate(packed) for packed in self.anew]
-        self.anew = []
+        found = list(self.anew.writes(now))
         self.ring(now)
         touched, self.touched = self.touched, {}
         for uid in touched:
@@ -349,12 +365,18 @@ class Works:
 
     def answered(self, work: Work, *, is_done: bool) -> None:
         """A request about a pod was answered."""
-        work.is_busy = False
         self._explaining.discard(work.pod.uid)
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
             self._stop(work, work.stopping)
+
+    def failed(self, uid: str) -> None:
+        """What became of a request is not known: it is made again later, if it is still due."""
+        if (work := self.of.get(uid)) is not None:
+            self.answered(work, is_done=False)
+        else:
+            self.made(uid, is_done=False)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""
@@ -375,11 +397,3 @@ def _reason(work: Work, reason: str) -> str:
     if work.notice or work.pod.notice:  # before a start, it may have been told so by another
         return "reclaim"
     return "host_lost" if work.pod.is_disrupted else "cancel"
-
-
-def _notice_text(order: Notify) -> str:
-    """What a pod is told: by when it has to go, why, and for whom."""
-    said = {"deadline": format_instant(order.deadline), "reason": order.reason}
-    if order.taker:
-        said["taker"] = order.taker
-    return json.dumps(said)
