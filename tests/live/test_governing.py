@@ -201,7 +201,7 @@ def test_a_pod_that_was_made_anew_right_before_a_crash_runs_once(served: Served)
 def test_a_pod_that_cannot_be_made_anew_now_is_made_later(
     served: Served, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    answers, tries = served.fake.request, []
+    answers, tries = served.fake.request, list[str]()
 
     def request(method: str, path: str, *said: Any, **more: Any) -> Any:
         if method == "POST" and path.endswith("/p-risk/pods") and len(tries) < 2:

@@ -55,6 +55,18 @@ def test_credentials_that_cannot_be_had_are_a_request_that_is_not_answered(token
             assert raised.value.status == 0
 
 
+def test_a_write_whose_credentials_took_too_long_is_not_sent() -> None:
+    def token() -> str:
+        time.sleep(0.2)
+        return "t"
+
+    with closing(client(token=token)) as api:
+        with pytest.raises(ApiError, match="credentials"):
+            api.request("PATCH", "/x", {}, MERGE, within=0.1)
+        assert api.request("PATCH", "/x", {}, MERGE, within=5.0) == {}
+        assert api.request("PATCH", "/x", {}, MERGE) == {}
+
+
 @pytest.mark.parametrize("answer", [b"<html>", b"[]", b"\xff"])
 def test_an_answer_that_is_no_object_is_none(answer: bytes) -> None:
     with closing(client(answer)) as api, pytest.raises(ApiError) as raised:

@@ -28,6 +28,7 @@ else, bookmarks neither."""
 _SILENCE = 65.0
 """Seconds without a word of a watch after which it is taken for broken."""
 _TIMEOUT = httpx.Timeout(15.0, connect=5.0)
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _NOT_FOUND, _GONE = 404, 410
 
 
@@ -83,12 +84,13 @@ class Api:
     ) -> dict[str, Any]:
         """Make one request; returns the document of the answer. Raises ApiError.
 
-        within : seconds after which it is given up, 0 = as usual
+        within : seconds after which it is given up, what its credentials take among them; 0 = as usual
         """
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
-        timeout = _steps(within) if within else _TIMEOUT
+        began = clock()
         with self._is_asked("does not answer"):
             headers = self._headers() | ({} if body is None else {"Content-Type": media})
+            timeout = _steps(within - (clock() - began)) if within else _TIMEOUT
             answer = self._client.request(method, path, content=content, headers=headers, params=query, timeout=timeout)
             if answer.status_code >= httpx.codes.BAD_REQUEST:
                 raise _refusal(answer)
@@ -193,8 +195,15 @@ class Api:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
 
+def clock() -> float:
+    """Seconds that pass also while the machine sleeps, where the system counts them."""
+    return time.clock_gettime(_CLOCK)
+
+
 def _steps(seconds: float) -> httpx.Timeout:
     """Time for each step of a request, so that all take no longer: to connect, to agree on TLS, to send, to hear."""
+    if seconds <= 0:
+        raise TimeoutError("its credentials took all the time there was")
     return httpx.Timeout(seconds / 8, read=seconds / 2)
 
 
