@@ -211,12 +211,12 @@ def test_what_nothing_foresees_ends_no_thread(
 ) -> None:
     monkeypatch.setattr(repeating, "LATER", 0.01)
     monkeypatch.setattr(consumer_objects, "consumers_document", lambda _: {})
-    monkeypatch.setattr(plan_objects, "status_of", lambda *_: {}[""])
+    monkeypatch.setattr(plan_objects, "status_of", None)
     server.objects[f"{PLANS}/estate"] = plan_document(SPEC)
     with consumers(server, desk), followed(server, desk) as plan:
         plan.seen("plans", server.objects[f"{PLANS}/estate"])
-        for thread in ("consumer objects", "plan object"):
-            until(lambda thread=thread: caplog.text.count(f"the thread `{thread}` failed") > 1)
+        failures = ["the thread `consumer objects` failed", "the thread `plan object` failed"]
+        until(lambda: all(caplog.text.count(failure) > 1 for failure in failures))
         those(monkeypatch, "/a")
         monkeypatch.setattr(plan_objects, "status_of", status_of)
         until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))

@@ -233,3 +233,22 @@ def test_a_pod_is_made_anew_as_its_user_made_it(served: Served) -> None:
     assert anew["metadata"]["uid"] != before
     assert anew["spec"]["nodeSelector"] == pinned["nodeSelector"]
     assert "ephemeralContainers" not in anew["spec"]
+
+
+def test_a_pod_whose_grant_is_refused_leaves_its_units_to_others(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = served.fake.request
+
+    def request(method: str, path: str, body: Any = None, *said: Any, **more: Any) -> Any:
+        if method == "PATCH" and path.endswith("/refused") and "spec" in body:
+            raise ApiError(403, "Forbidden", "denied by a policy")
+        return answers(method, path, body, *said, **more)
+
+    monkeypatch.setattr(served.fake, "request", request)
+    served.pod("risk", "refused", gpus=2)
+    served.until(lambda: any(job.hold for job in served.core.cluster.jobs.values()))
+    served.pod("risk", "other", gpus=2)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    (held,) = (job.hold for job in served.core.cluster.jobs.values() if job.hold)
+    assert "denied by a policy" in held

@@ -43,6 +43,8 @@ _LOG = logging.getLogger("fairhold")
 _NOT_FOUND, _CONFLICT = 404, 409
 _NEVER = {400, _NOT_FOUND, 422}
 """Refusals of an object that is to be made which stay: it is wrong, or its namespace is gone."""
+_REFUSED = {400, 403, 422, 500}
+"""Refusals of a change, by policies and webhooks among others, not by an API server that has too much to do."""
 
 
 class Kubernetes:
@@ -166,7 +168,7 @@ class Kubernetes:
             lose: Any = {"pods": governor.lose_pod, "nodes": governor.lose_node}.get(kind, governor.lose_group)
             lose(key)
         elif what == "wrote":
-            governor.wrote(*said[:2], is_done=said[2])
+            governor.wrote(*said[:2], is_done=said[2], refusal=said[3])
         elif what == "failed":
             governor.works.failed(said)
         elif what == "fresh":
@@ -258,36 +260,37 @@ class Kubernetes:
             if not self._fence.passes(self._is_closing):
                 return  # nothing is told: the service ends
             try:
-                pod, is_done = (None, self._make(write)) if write.method == "POST" else self._carry_out(write)
+                told = (None, self._make(write), "") if write.method == "POST" else self._carry_out(write)
             except Exception:  # noqa: BLE001 - a fault of ours: with this thread, nothing would be written any more
                 _LOG.exception("%s of %s failed", write.what, write.path)
                 self._tell("failed", write.uid)
                 continue
             if self._is_closing.is_set():
                 return
-            self._tell("wrote", (write.uid, pod, is_done))
+            self._tell("wrote", (write.uid, *told))
 
-    def _carry_out(self, write: Write) -> tuple[Any, bool]:
-        """Make a request; the pod as it is after it, looked up if need be, and whether it was done."""
-        is_done = False
+    def _carry_out(self, write: Write) -> tuple[Pod | None, bool, str]:
+        """Make a request; the pod as it is after it, looked up if need be, whether it was done, and why it never is."""
+        is_done, refusal = False, ""
         try:
             document = self._request(write)
             is_done = True
             self._announcer.put(write.told)
             if document.get("kind") == "Pod" and write.method != "DELETE":
-                return pod_of(document), True
+                return pod_of(document), True, ""
         except ApiError as error:
             is_done = error.status == _CONFLICT  # decided anew on what is there now
             if not is_done:
                 _LOG.info("could not %s %s: %s", write.what, write.path, error)
+            refusal = str(error) if error.status in _REFUSED else ""
         while not self._is_closing.is_set():
             try:
-                return pod_of(self._api.request("GET", write.path)), is_done
+                return pod_of(self._api.request("GET", write.path)), is_done, refusal
             except ApiError as error:
                 if error.status == _NOT_FOUND:
-                    return None, is_done
+                    return None, is_done, ""
                 self._is_closing.wait(1.0)
-        return None, is_done
+        return None, is_done, ""
 
     def _request(self, write: Write) -> dict[str, Any]:
         """Make the request of a write, and count it. Raises ApiError."""

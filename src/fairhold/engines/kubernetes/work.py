@@ -207,6 +207,22 @@ def standing(work: Work) -> str:
     return "refused" if work.fault is not None else "waiting"
 
 
+def reason_of(work: Work, reason: str) -> str:
+    """Why a pod has ended: what stopped it comes before how it took that.
+
+    But its Job counts the end of a pod whose units were to be taken back, and that has ended before it was let go.
+    """
+    is_own_end = reason in {"finished", "yielded"} or not work.pod.is_deleting
+    is_counted = work.stopping in {"reclaim", "requeue"} and not work.pod.is_released
+    if work.stopping and not (is_own_end and is_counted):
+        return work.stopping
+    if is_own_end:
+        return reason
+    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
+        return "reclaim"
+    return "host_lost" if work.pod.is_disrupted else "cancel"
+
+
 def camel(code: str) -> str:
     """A code as reasons of conditions are written: `never-fits` is `NeverFits`."""
     return "".join(word.capitalize() for word in code.replace("_", "-").split("-"))

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.making import Making
 from fairhold.engines.kubernetes.news import text_of
+from fairhold.engines.kubernetes.refusing import MOST as MOST_REFUSALS
+from fairhold.engines.kubernetes.refusing import Refusals
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
-from fairhold.engines.kubernetes.work import UNSTARTED
+from fairhold.engines.kubernetes.work import UNSTARTED, reason_of
 from fairhold.engines.kubernetes.writes import EXPLAIN
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
-from fairhold.ports.governor import AWAITED
+from fairhold.ports.governor import AWAITED, REFUSED
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -61,11 +63,12 @@ class Works:
         self._timers: list[tuple[int, str]] = []
         self.start_within = 0
         self.anew = Making(self.vacancies)
+        self.refusals = Refusals()
         self.asking: list[Work] = []
 
     def take_news(self) -> list[Event | Replaced]:
         """What the service is to be told; it counts as told."""
-        news, self.news = self.news, []
+        news, self.news = [*self.news, *self.refusals.over(self.now())], []
         return news
 
     def take_asking(self) -> list[Work]:
@@ -141,6 +144,12 @@ class Works:
         work.job, work.index = seat
         self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
 
+    def drop(self, job: str) -> None:
+        """A job is over."""
+        self.vacancies.drop(job)
+        self.least.pop(job, None)
+        self.refusals.drop(job)
+
     def is_held(self, attempt: int) -> bool:
         """Whether a pod has this attempt and is not over."""
         return attempt in self._of_attempt
@@ -187,7 +196,7 @@ class Works:
     def _end(self, work: Work, end: Exit) -> None:
         """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
         pod = work.pod
-        end = end._replace(reason=_reason(work, end.reason))
+        end = end._replace(reason=reason_of(work, end.reason))
         if end.reason == UNSTARTED and work.stopping:
             end = end._replace(detail=work.why[1])
         waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
@@ -363,13 +372,19 @@ class Works:
         """There is something to do at an instant."""
         heapq.heappush(self._timers, (instant, ""))
 
-    def answered(self, work: Work, *, is_done: bool) -> None:
-        """A request about a pod was answered."""
+    def answered(self, work: Work, *, is_done: bool, refusal: str = "") -> None:
+        """A request about a pod was answered; refusal: what the API server said that will not do it, as it looks."""
         self._explaining.discard(work.pod.uid)
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
             self._stop(work, work.stopping)
+        elif not work.pod.is_gated:
+            self.refusals.drop(work.job)
+        elif refusal and work.attempt and work.tries >= MOST_REFUSALS:
+            self.news.append(JobHeld(work.job, f"{REFUSED}{refusal}"))
+            self._stop(work, "requeue")
+            self.wake_at(self.refusals.add(work.job, self.now()))
 
     def failed(self, uid: str) -> None:
         """What became of a request is not known: it is made again later, if it is still due."""
@@ -381,19 +396,3 @@ class Works:
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""
         return self._timers[0][0] if self._timers else 0
-
-
-def _reason(work: Work, reason: str) -> str:
-    """Why a pod has ended: what stopped it comes before how it took that.
-
-    But its Job counts the end of a pod whose units were to be taken back, and that has ended before it was let go.
-    """
-    is_own_end = reason in {"finished", "yielded"} or not work.pod.is_deleting
-    is_counted = work.stopping in {"reclaim", "requeue"} and not work.pod.is_released
-    if work.stopping and not (is_own_end and is_counted):
-        return work.stopping
-    if is_own_end:
-        return reason
-    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
-        return "reclaim"
-    return "host_lost" if work.pod.is_disrupted else "cancel"
