@@ -54,7 +54,7 @@ class Work(Tried):
     is_told  : its end was told to the service; end: that; is_recorded: the service has written it down
     is_replaced : another pod takes its place; is_moving: kube-scheduler cannot bind it where it was let go to
     bound_by : instant by which kube-scheduler has to bind it, 0 = it had no trouble; start_by: the same, by which its
-        containers have to start
+        containers have to start, or kube-scheduler to bind one that nobody makes anew
     made_as  : manifest of one that is made anew, from before it was let go; empty = it was not seen then
     why      : reason and message of why it waits, as its condition is to say; empty = it is not known
     fault    : why it has no job
@@ -147,7 +147,14 @@ class Work(Tried):
             return self.why
         if not self.start_by or self.pod.is_gated:
             return RUNS
-        return "CannotStart", f"it is stopped at {format_instant(self.start_by)}, if not before: {self.pod.unstarted}"
+        return "CannotStart", f"it is stopped at {format_instant(self.start_by)}, if not before: {self.hindrance}"
+
+    @property
+    def hindrance(self) -> str:
+        """Why it cannot start where it was let go to, though nobody makes another in its place; empty = it may."""
+        pod = self.pod
+        is_alone = pod.family is None and not pod.node and not pod.is_gated
+        return pod.unstarted or (pod.trouble if is_alone else "")
 
     def _to_end(self) -> Write | None:
         """What is to be written of a pod whose end is recorded, so that its object may go."""

@@ -109,15 +109,15 @@ class Works:
             self.news.append(JobCancelled(work.job))
 
     def _watch_start(self, work: Work) -> None:
-        """The containers of a pod cannot start: after a while it is stopped, so that others get what it holds."""
-        now = self.now()
-        if not self.start_within or not work.pod.unstarted or work.stopping:
+        """A pod cannot start, and is not placed again: after a while it is stopped, and others get what it holds."""
+        now, hindrance = self.now(), work.hindrance
+        if not self.start_within or not hindrance or work.stopping:
             work.start_by = 0
         elif not work.start_by:
             work.start_by = now + self.start_within
             heapq.heappush(self._timers, (work.start_by, work.pod.uid))
         elif work.start_by <= now:
-            work.stopping, work.why = UNSTARTED, (UNSTARTED, work.pod.unstarted)
+            work.stopping, work.why = UNSTARTED, (UNSTARTED, hindrance)
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
