@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -252,3 +253,26 @@ def test_a_pod_whose_grant_is_refused_leaves_its_units_to_others(
     served.until(lambda: served.pods("risk") == ["gated", "running"])
     (held,) = (job.hold for job in served.core.cluster.jobs.values() if job.hold)
     assert "denied by a policy" in held
+
+
+def test_a_cluster_that_was_set_back_to_an_earlier_state_is_governed_as_it_is(served: Served) -> None:
+    fake = served.fake
+    served.pod("risk", "first", gpus=2)
+    served.pod("risk", "bare", gpus=2)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    (first,) = (pod for pod in served.documents("risk") if state_of(pod) == "running")
+    backup = deepcopy((fake._objects, fake._history))
+    served.end(first, 0)
+    served.until(lambda: served.pods("risk") == ["running", "succeeded"])
+    path = f"{PODS.format('risk')}/bare"
+    for number in range(20):
+        served.fake.request("PATCH", path, {"metadata": {"labels": {"number": str(number)}}}, MERGE)
+    served.until(lambda: {work.pod.labels.get("number") for work in served.engine.governor.works.of.values()} >= {"19"})
+    fake.cut()
+    served.until(lambda: not served.engine._fresh)
+    fake._objects, fake._history = backup
+    fake.cut(is_cut=False)
+    assert served.pods("risk") == ["gated", "running"]
+    served.end(first, 0)  # its kubelet says so again
+    served.until(lambda: served.pods("risk") == ["running", "succeeded"])
+    served.until(lambda: served.engine.governor.stale_since is None)

@@ -119,6 +119,9 @@ class PlanObject:
         elif not self._was_seen:
             self._complain(f"there is no Plan {self.name} yet: the plan in force stays until there is")
 
+    def went_back(self, kind: str) -> None:
+        """What is seen next counts."""
+
     def fresh(self, kind: str) -> None:
         """Nothing is to be done."""
 
