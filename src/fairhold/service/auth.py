@@ -58,6 +58,7 @@ class Caller(NamedTuple):
     token  : number of his own token, 0 = he has shown none
     expires : instant at which that token ends, 0 = never
     is_built_in : whether the service knows him without the access document, so that no limit of that holds for him
+    account : as who knows him calls his account on hosts, empty = as he is called here
     """
 
     user: str
@@ -66,6 +67,7 @@ class Caller(NamedTuple):
     token: int = 0
     expires: int = 0
     is_built_in: bool = False
+    account: str = ""
 
 
 VIEWER = Caller("viewer", "viewers' token", Rights("viewer", {Permission.VIEW: (ROOT,)}), is_built_in=True)

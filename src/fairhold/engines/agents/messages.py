@@ -53,6 +53,8 @@ def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit:
         "signal": spec.notice,
         "lead": spec.lead / SECOND,
         "weight": weight,
+        "user": spec.user,
+        "account": spec.account,
     }
 
 
