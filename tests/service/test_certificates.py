@@ -13,6 +13,7 @@ import pytest
 
 from fairhold.errors import InputError
 from fairhold.service.certificates import Certificate
+from tests.engines.agents.fake import until
 from tests.service.served import here, own_certificate, serving
 
 if TYPE_CHECKING:
@@ -37,10 +38,9 @@ def told(url: str) -> bytes:
 
 
 async def until_told(url: str, before: bytes) -> bytes:
-    async with asyncio.timeout(20):
-        while (now := await asyncio.to_thread(told, url)) == before:
-            await asyncio.sleep(0.02)
-    return now
+    """The certificate that is shown when it is another than before."""
+    await asyncio.to_thread(until, lambda: told(url) != before)
+    return await asyncio.to_thread(told, url)
 
 
 @pytest.mark.parametrize("kind", ["ec -pkeyopt ec_paramgen_curve:prime256v1", "rsa:2048"])
@@ -61,14 +61,10 @@ def test_a_certificate_that_was_renewed_is_shown_and_a_bad_one_is_not(
             assert (await client.get("/v1/health")).status_code == 200, "what is connected goes on"
         good = certificate.read_bytes(), key.read_bytes()
         certificate.write_bytes(good[0][: len(good[0]) // 2])
-        async with asyncio.timeout(20):
-            while "stays in force" not in caplog.text:
-                await asyncio.sleep(0.02)
+        await asyncio.to_thread(until, lambda: "stays in force" in caplog.text)
         assert await asyncio.to_thread(told, url) == second
         key.unlink()
-        async with asyncio.timeout(20):
-            while caplog.text.count("stays in force") < 2:
-                await asyncio.sleep(0.02)
+        await asyncio.to_thread(until, lambda: caplog.text.count("stays in force") >= 2)
         assert await asyncio.to_thread(told, url) == second
         renewed(tmp_path, kind)
         assert await until_told(url, second) != first

@@ -49,7 +49,7 @@ class Agent:
         directory: str,
         spool: Spool,
         address: Address,
-        secret: bytes,
+        secret: bytes | str,
         *,
         host: str,
         slots: int,
@@ -211,9 +211,19 @@ class Agent:
             self._clearing.answer(message["jobs"])
         elif kind == "welcome":
             self._welcome(message)
+        elif kind == "certificate":
+            self._keep_certificate(message["certificate"])
         elif kind == "unplanned" and not self._is_unplanned:
             self._is_unplanned = True
             log(f"the plan has no host {self._host}: nothing is started here until it has one; --host sets the name")
+
+    def _keep_certificate(self, text: str) -> None:
+        from fairhold.agent.tunnel import keep  # noqa: PLC0415 - others start faster without it
+
+        try:
+            keep(self._directory, text)
+        except OSError as error:
+            log(f"the new certificate cannot be kept: {error.strerror or error}; the service sends another tomorrow")
 
     def _start(self, message: dict[str, Any]) -> None:
         attempt = message["attempt"]

@@ -16,7 +16,7 @@ import time
 from fairhold.agent import accounts, groups
 from fairhold.agent.accounts import Accounts
 from fairhold.agent.agent import Agent, log
-from fairhold.agent.link import Address, read_secret
+from fairhold.agent.link import Address, check_identity, read_secret
 from fairhold.agent.spool import Spool, is_full
 
 TYPE_CHECKING = False
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _USAGE = (
-    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --secret FILE "
-    "[--slots N] [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]\n"
+    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT|tls:HOST:PORT --host NAME "
+    "[--secret FILE] [--slots N] [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]\n"
     "       [--run-as agent|submitter] [--least-uid N] [--accounts FILE] [--limit NAME=SOFT[:HARD]]..."
 )
 _WORDS = ("directory", "connect", "host", "secret")
@@ -56,7 +56,9 @@ def main(words: Sequence[str]) -> int:
         room.wait(lambda: os.makedirs(directory, 0o700, exist_ok=True))  # noqa: PTH103
         if people:
             room.wait(lambda: accounts.check_host(directory, is_own=bool(address.path)))
-        secret = read_secret(options["secret"])
+        secret = directory if address.is_secure else read_secret(options["secret"])
+        if address.is_secure:
+            check_identity(directory)
         if not _lock(directory, room):
             return 1
         key = hashlib.sha256(os.fsencode(os.path.realpath(directory))).hexdigest()[:12]
@@ -91,6 +93,8 @@ def _read(words: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
         if not name.startswith("--") or name[2:] not in {*_WORDS, *options}:
             raise ValueError(f"{name} is not known")
         options[name[2:]] = value
+    if options.get("connect", "").startswith("tls:"):
+        options.setdefault("secret", "")  # its certificate says who it is
     missing = [name for name in _WORDS if name not in options]
     if missing or len(words) % 2:
         raise ValueError(f"--{missing[0]} is missing" if missing else f"{words[-1]} has no value")

@@ -32,7 +32,7 @@ class Certificate:
         context.sni_callback = self._choose
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
-        # The whole context, not another certificate in the same one: that would go on beside one of another kind of key.
+        # The whole context: in the same one, a certificate of another kind of key would go on beside the new one.
         connection.context = self._in_force
 
     def look(self) -> None:

@@ -10,7 +10,7 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -224,7 +224,6 @@ async def _watch(certificate: Certificate | None, settings: ServiceSettings) -> 
 
 
 def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, certificate: Certificate | None) -> Server:
-    tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key} if certificate else {}
     made = Server(
         uvicorn.Config(
             app,
@@ -239,7 +238,8 @@ def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, certificate: 
             timeout_keep_alive=_KEEP_ALIVE,
             timeout_graceful_shutdown=max(1, round(settings.patience)),
             h11_max_incomplete_event_size=settings.limits.head,
-            **tls,
+            ssl_certfile=settings.certificate if certificate else None,
+            ssl_keyfile=str(settings.key) if certificate else None,
         )
     )
     if certificate:

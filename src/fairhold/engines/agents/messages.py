@@ -123,6 +123,21 @@ def unplanned() -> Message:
     return {"type": "unplanned"}
 
 
+def certificate(text: str) -> Message:
+    """Another certificate for the agent, PEM: the one that it has shown is good for a third of its life only."""
+    return {"type": "certificate", "certificate": text}
+
+
+def enrolled(certificate: str, authority: str) -> Message:
+    """A host has enrolled: its certificate, and that of who signed it and signs for the service, PEM."""
+    return {"type": "enrolled", "certificate": certificate, "authority": authority}
+
+
+def not_enrolled(why: str) -> Message:
+    """A host has not enrolled."""
+    return {"type": "not_enrolled", "why": why}
+
+
 def lease(beat: int) -> Message:
     """A lease begins, at the instant at which this beat was sent."""
     return {"type": "lease", "n": beat}
