@@ -67,6 +67,7 @@ class Caller(NamedTuple):
     groups : of the access document, in which the provider says he is
     provider : that says who he is, None = none does
     is_built_in : whether the service knows him without the access document, so that no limit of that holds for him
+    account : as who knows him calls his account on hosts, empty = as he is called here
     """
 
     user: str
@@ -77,6 +78,7 @@ class Caller(NamedTuple):
     groups: tuple[str, ...] = ()
     provider: Provider | None = None
     is_built_in: bool = False
+    account: str = ""
 
 
 VIEWER = Caller("viewer", "viewers' token", Rights("viewer", {Permission.VIEW: (ROOT,)}), is_built_in=True)

@@ -64,6 +64,7 @@ STATUS = {
     "job-runs": 409,
     "consumer-in-use": 409,
     "host-away": 409,
+    "no-agent-tls": 409,
     "events-gone": 410,
     "plan-changed": 412,
     "too-large": 413,

@@ -75,6 +75,7 @@ class ServiceSettings:
     limits      : of one request
     beat        : seconds between two signs of life on a stream of events
     patience    : seconds that requests at hand are given when the service stops
+    certificate_look : seconds between two looks whether the files of the certificate have changed
     """
 
     directory: Path
@@ -91,6 +92,7 @@ class ServiceSettings:
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0
     patience: float = 5.0
+    certificate_look: float = 10.0
 
     def check(self) -> None:
         """Refuse to listen where others could read the tokens on their way. InputError `tls-needed`."""

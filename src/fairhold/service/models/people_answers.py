@@ -130,3 +130,17 @@ class AuditCheck(Answer):
     last: int
     hash: str
     broken: str | None = Field(description="Where and how the chain breaks.")
+
+
+class HostCode(Answer):
+    """With what a host can enrol."""
+
+    host: str
+    code: str
+
+
+class HostRevoked(Answer):
+    """Since when the certificates of a host count no more."""
+
+    host: str
+    revoked: str
