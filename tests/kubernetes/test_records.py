@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MERGE = "application/merge-patch+json"
-RUNS = {"runs_for": "2s"}
 
 
 def ask(estate: Estate, *words: str) -> str:
@@ -31,7 +30,7 @@ def live_through(estate: Estate) -> None:
     """Lending, reclaim, a gang of pods that differ, a node that comes, one that is cordoned and one that goes."""
     estate.job(estate.risk, "borrows", 8, spec={"completions": 20, "completionMode": "Indexed"})
     estate.until_states(estate.risk, running=8)
-    estate.job(estate.trading, "owner", 4, **RUNS)
+    estate.job(estate.trading, "owner", 4, runs_for="2s")
     estate.until_states(estate.trading, patience=60, succeeded=4)
     estate.until_states(estate.risk, running=8)
     more = estate.cluster.kwok(1, {"cpu": "32", GPU: "4", "pods": "110"}, {"pool": estate.pool}, f"{estate.pool}-more")
