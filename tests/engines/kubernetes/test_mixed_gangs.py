@@ -8,8 +8,7 @@ import pytest
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.gangs import COSCHEDULING, NATIVE
-from tests.engines.kubernetes.pretended import QUEUES, Pretended
-from tests.lab.test_governed_records import node
+from tests.engines.kubernetes.pretended import QUEUES, Pretended, node
 
 if TYPE_CHECKING:
     from pathlib import Path
