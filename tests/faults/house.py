@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from fairhold.client.answers import Host, Job
     from fairhold.client.synchronous import Client
 
-PATIENCE = 30.0
+PATIENCE = 90.0
+"""Seconds; of use on a machine that has much else to do."""
 PLAIN = "{slots: 4}"
 SH = "/bin/sh"
 

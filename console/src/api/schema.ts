@@ -3295,6 +3295,11 @@ export interface components {
              * @description Version of the plan that it goes with.
              */
             plan: number;
+            /**
+             * Plan Text
+             * @description That plan with all hosts as they are, where its own text does not say them; else null.
+             */
+            plan_text: string | null;
             /** State */
             state: {
                 [key: string]: unknown;

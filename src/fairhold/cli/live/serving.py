@@ -68,6 +68,7 @@ class Wanted(NamedTuple):
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
     viewer_token: Path | None = None
+    oidc_secret: Path | None = None
     socket: Path | None = None
     agents_tls: str = ""
 
@@ -139,6 +140,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         key=wanted.key,
         names=tuple(wanted.names),
         viewer_token=wanted.viewer_token,
+        oidc_secret=wanted.oidc_secret,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
         limits=of_one,
         socket=wanted.socket and wanted.socket.absolute(),
