@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from fairhold.errors import FairholdError
 from fairhold.ports.people import PeopleBatch, PeopleStore
@@ -58,16 +58,34 @@ class StoreError(FairholdError):
         super().__init__(f"{message} [{code}]")
 
 
-class StoreFull(StoreError):  # noqa: N818 - a word for an ordinary thing
-    """There is no room for a transaction: nothing of it was applied, and the next may succeed when there is room.
+class StoreWaits(StoreError):  # noqa: N818 - a word for an ordinary thing
+    """Nothing can be written at present; the next transaction may succeed.
 
-    is_kept : what somebody asked for was decided and is kept in memory, to be written down when there is room; it is
+    is_kept : what somebody asked for was decided and is kept in memory, to be written down when that is possible; it is
               lost where the service ends before. Else it was refused
     """
 
+    CODE = "store-failed"
+
     def __init__(self, message: str, *, is_kept: bool = False) -> None:
         self.is_kept = is_kept
-        super().__init__(message, "store-full")
+        super().__init__(message, self.CODE)
+
+    def kept(self) -> Self:
+        """The same, for who asked for something that was decided and is kept in memory."""
+        return type(self)(self.what, is_kept=True)
+
+
+class StoreFull(StoreWaits):
+    """There is no room for a transaction: nothing of it was applied."""
+
+    CODE = "store-full"
+
+
+class StoreGone(StoreWaits):
+    """The store is not to be had. Where a transaction was being written, the next one says what became of it."""
+
+    CODE = "store-gone"
 
 
 class Entry(NamedTuple):
@@ -215,7 +233,12 @@ class CycleNote(NamedTuple):
 
 
 class Batch(PeopleBatch, Protocol):
-    """What is to be written in one transaction. Nothing is visible to readers before it is durable."""
+    """What is to be written in one transaction. Nothing is visible to readers before it is durable.
+
+    settled : whether the transaction before, which ended in `StoreGone`, is durable all the same
+    """
+
+    settled: bool
 
     def append(self, at: int, body: str) -> int:
         """Add an entry to the log; returns its number. ValueError where `at` is before the entry before."""
@@ -269,7 +292,8 @@ class Batch(PeopleBatch, Protocol):
 class Store(PeopleStore, Protocol):
     """What survives. One writes, in one thread at a time; all the rest may be called by any thread meanwhile.
 
-    Errors: `StoreFull`, `StoreError`. Programming errors (a number twice) are ValueErrors; nothing is applied then.
+    Errors: `StoreFull`, `StoreGone`, `StoreError`. Programming errors (a number twice) are ValueErrors; nothing is
+    applied then.
     """
 
     @property
