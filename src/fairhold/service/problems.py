@@ -74,6 +74,8 @@ STATUS = {
     "store-damaged": 500,
     "store-full": 507,
     "store-gone": 503,
+    "store-lost": 503,
+    "store-behind": 503,
 }
 """Status of what has one of its own; the rest of the faults of an input is 422."""
 _LATER = {429, 503, 507}
