@@ -232,8 +232,7 @@ class Governor:
 
     def is_over(self, job: str) -> None:
         """A job is over: its pods are stopped where they are not."""
-        self.works.vacancies.drop(job)
-        self.works.least.pop(job, None)
+        self.works.drop(job)
         if (key := self.gangs.forget(job)) is not None:
             self.asking.again(key)
         for uid in tuple(self.works.of_job.get(job, {}).values()):
@@ -260,7 +259,7 @@ class Governor:
         """
         self.works.awaits(seat, family)
         if manifest:
-            self.works.anew.append(manifest)
+            self.works.make_anew(family, manifest)
 
     def execute(self, order: Order) -> None:
         """Carry out an order of the service; what cannot be done any more is told as an end.
@@ -368,19 +367,20 @@ class Governor:
             return []
         return self.works.writes(self.fleet.host_name)
 
-    def wrote(self, uid: str, pod: Pod | None, *, is_done: bool) -> None:
-        """A request about a pod was answered.
+    def wrote(self, uid: str, pod: Pod | None, *, is_done: bool, refusal: str = "") -> None:
+        """A request about a pod was answered, or to make one anew.
 
-        pod : its object as it is after it, None = there is none; is_done: it was done
+        pod : its object as it is after it, None = there is none; is_done: it was done; refusal: why it never is
         """
         work = self.works.of.get(uid)
         if work is None:
+            self.works.made(uid, is_done=is_done)
             return
         if pod is None or pod.uid != uid:
             self.lose_pod(uid)
             return
         self.see_pod(pod)
-        self.works.answered(work, is_done=is_done)
+        self.works.answered(work, is_done=is_done, refusal=refusal)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""
