@@ -33,8 +33,7 @@ from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping
-from fairhold.store.directory import has_store
-from fairhold.store.opening import open_store
+from fairhold.store.choosing import has_store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,8 @@ class GovernedLive:
             with _told_of_the_cluster(api):
                 check_cluster(api, lease_namespace(access, cluster), cluster.plan_object, observes=cluster.observes)
                 first = _first_plan(api, settings, cluster.plan_object)
-            self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
+            node = socket.gethostname()
+            self.store: Store = open_store(directory, settings.place, cluster="", node=node, now=WallClock().now())
             opened.callback(self.store.close)
             listen()
             self.leader = open_leader(access, cluster, wake)
@@ -150,7 +150,7 @@ def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan
         text = read_text(settings.plan)
         parse_plan(text, str(settings.plan), places=True)  # a follower with a plan at fault would be of no use
         return FirstPlan(text, str(settings.plan), author())
-    if plan_object and not has_store(settings.directory):
+    if plan_object and not has_store(settings.place):
         with on_signals(end_while_waiting):
             return first_plan(api, plan_object, WallClock().now, settings.tell)
     return FirstPlan("", "the store", author())
