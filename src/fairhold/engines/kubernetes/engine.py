@@ -21,7 +21,7 @@ from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.engines.kubernetes.measures import Measures
 from fairhold.engines.kubernetes.observing import observed, pods_of_job
 from fairhold.engines.kubernetes.pods import node_of, pod_of
-from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher
+from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher, number_of
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -271,7 +271,8 @@ class Kubernetes:
 
     def _carry_out(self, write: Write) -> tuple[Pod | None, bool, str]:
         """Make a request; the pod as it is after it, looked up if need be, whether it was done, and why it never is."""
-        is_done, refusal = False, ""
+        is_done = is_conflict = False
+        refusal = ""
         try:
             document = self._request(write)
             is_done = True
@@ -279,17 +280,20 @@ class Kubernetes:
             if document.get("kind") == "Pod" and write.method != "DELETE":
                 return pod_of(document), True, ""
         except ApiError as error:
-            is_done = error.status == _CONFLICT  # decided anew on what is there now
-            if not is_done:
+            is_conflict = error.status == _CONFLICT
+            if not is_conflict:
                 _LOG.info("could not %s %s: %s", write.what, write.path, error)
             refusal = str(error) if error.status in _REFUSED else ""
         while not self._is_closing.is_set():
             try:
-                return pod_of(self._api.request("GET", write.path)), is_done, refusal
+                pod = pod_of(self._api.request("GET", write.path.removesuffix("/status")))
             except ApiError as error:
                 if error.status == _NOT_FOUND:
-                    return None, is_done, ""
+                    break
                 self._is_closing.wait(1.0)
+            else:  # after a conflict it is decided anew at once, where there is something new
+                is_new = is_conflict and number_of(pod.version) > number_of(write.version)
+                return pod, is_done or is_new, refusal
         return None, is_done, ""
 
     def _request(self, write: Write) -> dict[str, Any]:

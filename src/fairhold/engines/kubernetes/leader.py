@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.api import ApiError, clock
 from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
+from fairhold.engines.kubernetes.writes import JSON
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -64,6 +65,22 @@ class Unfenced:
 
     def passes(self, is_closing: threading.Event) -> bool:  # noqa: D102 - see Fence
         return not is_closing.is_set()
+
+
+class Fenced:
+    """Makes changes of the cluster, each once the fence lets it through.
+
+    is_closing : set once none is made any more
+    """
+
+    def __init__(self, api: Api, fence: Fence, is_closing: threading.Event) -> None:
+        self._api, self._fence, self._is_closing = api, fence, is_closing
+
+    def request(self, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> dict[str, Any]:
+        """Make one. Raises ApiError, of status 0 where none may be made any more."""
+        if not self._fence.passes(self._is_closing):
+            raise ApiError(0, "NotLeading", "this service leads no more")
+        return self._api.request(method, path, body, media, self._fence.write)
 
 
 class Leader:

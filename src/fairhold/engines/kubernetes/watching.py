@@ -79,7 +79,7 @@ class Watcher:
         """Tell all there are. Raises ApiError."""
         documents, self._version = self._api.list(self.path, **self._query)
         self._measures.listed(self.kind)
-        before, self._highest = self._highest, _number(self._version)
+        before, self._highest = self._highest, number_of(self._version)
         if self._highest < before:
             self._follower.went_back(self.kind)
         documents.sort(key=lambda each: each["metadata"]["creationTimestamp"])  # who was first is served first
@@ -141,14 +141,14 @@ class Watcher:
                 self._follower.fresh(self.kind)
                 continue
             self._version = change.document["metadata"]["resourceVersion"]
-            self._highest = _number(self._version)
+            self._highest = number_of(self._version)
             if change.kind == "DELETED":
                 self._follower.gone(self.kind, change.document)
             elif change.kind != "BOOKMARK":
                 self._follower.seen(self.kind, change.document)
 
 
-def _number(version: str) -> int:
+def number_of(version: str) -> int:
     """A version as it compares, though of one cluster alone; 0 = it does not."""
     return int(version) if version.isdigit() else 0
 

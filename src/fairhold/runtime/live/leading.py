@@ -55,8 +55,7 @@ class Led:
 
     def begin(self, core: Core) -> None:
         """A round begins; LeadershipLostError ends the desk."""
-        if why := self._leader.lost:
-            raise LeadershipLostError(why)
+        check_leads(self._leader)
         self._intake.begin(core)
 
     def take(self, core: Core, report: Any) -> None:  # noqa: ANN401 - see Intake
@@ -123,8 +122,13 @@ def follow(leader: Leader) -> None:
         while not leader.wait(_LOOK):
             if came:
                 raise StoppedWhileWaitingError("stopped while another service leads")
-            if why := leader.lost:
-                raise LeadershipLostError(why)
+            check_leads(leader)
+
+
+def check_leads(leader: Leader) -> None:
+    """Raise LeadershipLostError where it does not lead any more."""
+    if why := leader.lost:
+        raise LeadershipLostError(why)
 
 
 def end_while_waiting() -> None:
