@@ -32,7 +32,7 @@ def release_pods(namespace: str, kubeconfig: Path | None, context: str) -> None:
         f"{count(done.gated, 'pod')} waited and may start, {count(done.kept, 'pod')} lost a mark and run on\n"
     )
     for name, why in list(done.refused.items())[:_SHOWN]:
-        warn(f"{printable(name)} keeps its gate or finalizer: {printable(why)}")
+        warn(f"{printable(name)} keeps something of Fairhold: {printable(why)}")
     if done.refused:
         warn("while the policies are in force only the service may change its pods: delete them, then run this again")
         raise typer.Exit(1)

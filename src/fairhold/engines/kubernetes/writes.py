@@ -14,7 +14,7 @@ from fairhold.engines.kubernetes.recreating import unpack
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairhold.engines.kubernetes.news import News
     from fairhold.engines.kubernetes.pods import Pod
@@ -53,8 +53,7 @@ def path_of(pod: Pod) -> str:
 
 def grant(pod: Pod, host: str, attempt: int) -> Write:
     """Let a pod go to a node: the gate away, the node pinned, its end kept, in one change."""
-    gates = [{"name": name} for name in pod.gates if name != names.GATE]
-    spec: dict[str, Any] = {"schedulingGates": gates or None, "nodeSelector": {names.HOSTNAME: host}}
+    spec = _without_gate(pod) | {"nodeSelector": {names.HOSTNAME: host}}
     meta = {"annotations": {names.ATTEMPT: str(attempt)}, "finalizers": _with_finalizer(pod)}
     return _patch(pod, "grant", {"metadata": meta, "spec": spec}, news.granted(pod, host))
 
@@ -79,7 +78,7 @@ def disrupt(pod: Pod, message: str, now: int, *, is_disrupted: bool) -> Write:
     condition = {
         "type": names.DISRUPTION,
         "status": "True" if is_disrupted else "False",
-        "reason": names.RECLAIMED if is_disrupted else "NoticeWithdrawn",
+        "reason": names.RECLAIMED if is_disrupted else names.WITHDRAWN,
         "message": message,
         "lastTransitionTime": format_instant(now - now % SECOND),
     }
@@ -95,7 +94,7 @@ def explain(pod: Pod, reason: str, message: str, *, is_granted: bool, is_refused
         "message": message[:MOST_CHARACTERS],
     }
     told = None if is_granted else news.explained(pod, reason, message, is_refused=is_refused)
-    return _say(pod, EXPLAIN, condition, told)
+    return _say(pod, EXPLAIN, condition, told=told)
 
 
 def recreate(key: str, packed: bytes) -> Write:
@@ -131,8 +130,27 @@ def delete(pod: Pod, seconds: int, why: str, *, is_moving: bool = False) -> Writ
 
 def finish(pod: Pod) -> Write:
     """The end of a pod is recorded: its object may go."""
-    left = [name for name in pod.finalizers if name != names.FINALIZER]
-    return _patch(pod, "finish", {"metadata": {"finalizers": left or None}})
+    return _patch(pod, "finish", {"metadata": _without_finalizer(pod)})
+
+
+def leave(pod: Pod) -> Write:
+    """Take gate, finalizer and annotations from a pod, which nobody governs any more."""
+    notes = dict.fromkeys((names.ATTEMPT, names.NOTICE, names.OWNER))
+    meta = _without_finalizer(pod) | {"annotations": notes}
+    return _patch(pod, "leave", {"metadata": meta} | ({"spec": _without_gate(pod)} if pod.is_gated else {}))
+
+
+def unsay(pod: Pod, conditions: Iterable[str]) -> Write:
+    """Take conditions of these types from such a pod."""
+    return _say(pod, "unsay", *({"$patch": "delete", "type": each} for each in conditions))
+
+
+def _without_gate(pod: Pod) -> dict[str, Any]:
+    return {"schedulingGates": [{"name": name} for name in pod.gates if name != names.GATE] or None}
+
+
+def _without_finalizer(pod: Pod) -> dict[str, Any]:
+    return {"finalizers": [name for name in pod.finalizers if name != names.FINALIZER] or None}
 
 
 def _with_finalizer(pod: Pod) -> list[str]:
@@ -144,6 +162,6 @@ def _patch(pod: Pod, what: str, body: dict[str, Any], told: News | None = None) 
     return Write(pod.uid, what, "PATCH", path_of(pod), body, MERGE, told, pod.version)
 
 
-def _say(pod: Pod, what: str, condition: dict[str, str], told: News | None = None) -> Write:
-    body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [condition]}}
+def _say(pod: Pod, what: str, *conditions: dict[str, str], told: News | None = None) -> Write:
+    body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [*conditions]}}
     return Write(pod.uid, what, "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told, pod.version)
