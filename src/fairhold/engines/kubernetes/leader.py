@@ -19,6 +19,7 @@ import secrets
 import socket
 import threading
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes import names
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 LEASE = "fairhold"
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT = 404, 409
 _WAKE = 0.2
 """Seconds after which a writer that waits looks whether it is to end."""
 
@@ -183,7 +183,7 @@ class Leader:
             try:
                 answer: Seen | Refused = self._request(ask)
             except ApiError as error:
-                answer = Refused.CONFLICT if error.status == _CONFLICT else Refused.UNKNOWN
+                answer = Refused.CONFLICT if error.status == HTTPStatus.CONFLICT else Refused.UNKNOWN
                 self._complain(error)
             except Exception:  # noqa: BLE001 - a fault of ours: nobody would know that the lease has ended
                 answer = Refused.UNKNOWN
@@ -196,7 +196,7 @@ class Leader:
         try:
             self._api.request("GET", f"/api/v1/namespaces/{self._namespace}")
         except ApiError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             what = f"there is no namespace `{self._namespace}` for the lease"
             raise InputError([Fault("lease-namespace", what, "name another with --lease-namespace")]) from None
@@ -222,7 +222,7 @@ class Leader:
         self._told = seen.holder
 
     def _complain(self, error: ApiError) -> None:
-        if error.status != _CONFLICT and str(error) != self._complained:
+        if error.status != HTTPStatus.CONFLICT and str(error) != self._complained:
             self._complained = str(error)
             _LOG.warning("the lease %s in %s cannot be used: %s", LEASE, self._namespace, error)
 
@@ -233,7 +233,7 @@ class Leader:
             try:
                 return _seen(self._api.request("GET", path, within=within))
             except ApiError as error:
-                if error.status == _NOT_FOUND:
+                if error.status == HTTPStatus.NOT_FOUND:
                     return Seen()
                 raise
         body = self._document(ask)
@@ -242,8 +242,8 @@ class Leader:
                 return _seen(self._api.request("PUT", path, body, within=within))
             return _seen(self._api.request("POST", self._path, body, within=within))
         except ApiError as error:
-            if error.status == _NOT_FOUND and ask.seen.version:  # it was deleted
-                raise ApiError(_CONFLICT, error.reason, str(error)) from error
+            if error.status == HTTPStatus.NOT_FOUND and ask.seen.version:  # it was deleted
+                raise ApiError(HTTPStatus.CONFLICT, error.reason, str(error)) from error
             raise
 
     def _document(self, ask: Ask) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.api import ApiError
@@ -32,7 +33,6 @@ IDLE = 60.0
 """Seconds after which all is compared with the cluster again, whether or not anything happens."""
 _SHARE = 20
 """A round waits so many times as long as the desk needed to say the numbers, so that it has time for its work."""
-_NOT_FOUND, _CONFLICT = 404, 409
 _LOG = logging.getLogger("fairhold")
 
 
@@ -75,7 +75,7 @@ class ConsumerObjects:
         except ApiError as error:
             self._objects = None
             self._complain(error)
-            return Again(self._idle if error.status == _NOT_FOUND else self._pause, 0.0)
+            return Again(self._idle if error.status == HTTPStatus.NOT_FOUND else self._pause, 0.0)
         except FairholdError:  # the service ends
             return Again(self._pause, self._idle)
         return Again(max(self._pause, needed * _SHARE), self._idle)
@@ -110,7 +110,7 @@ class ConsumerObjects:
         try:
             self._objects[name] = self._changes.request("PATCH", f"{CONSUMERS}/{name}/status", body, MERGE)
         except ApiError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._objects.pop(name, None)
             self._thread.wake()
@@ -128,7 +128,7 @@ class ConsumerObjects:
         try:
             return self._changes.request("POST", CONSUMERS, body)
         except ApiError as error:
-            if error.status != _CONFLICT:
+            if error.status != HTTPStatus.CONFLICT:
                 raise
             _LOG.warning("the Consumer %s is not the service's own, and is left as it is", name)
             self._foreign.add(name)
@@ -139,17 +139,17 @@ class ConsumerObjects:
         try:
             self._changes.request("DELETE", f"{CONSUMERS}/{name}", {"preconditions": _as_seen(self._objects[name])})
         except ApiError as error:
-            if error.status not in {_NOT_FOUND, _CONFLICT}:
+            if error.status not in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
                 raise
         del self._objects[name]
 
     def _complain(self, error: ApiError) -> None:
         """Once for each reason."""
-        what = "missing" if error.status == _NOT_FOUND else f"{error.status} {error.reason}"
-        if what == self._complaint or error.status == _CONFLICT or self._thread.is_closing.is_set():
+        what = "missing" if error.status == HTTPStatus.NOT_FOUND else f"{error.status} {error.reason}"
+        if what == self._complaint or error.status == HTTPStatus.CONFLICT or self._thread.is_closing.is_set():
             return
         self._complaint = what
-        if error.status == _NOT_FOUND:
+        if error.status == HTTPStatus.NOT_FOUND:
             _LOG.info("the cluster has no kind Consumer of fairhold.io: no objects show what consumers have")
         else:
             _LOG.warning("what consumers have is not written into the cluster: %s", error)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.access import find_access
-from fairhold.engines.kubernetes.api import Api, ApiError
+from fairhold.engines.kubernetes.api import Api, ApiError, in_words
 from fairhold.engines.kubernetes.engine import Kubernetes
 from fairhold.engines.kubernetes.leader import Unfenced
-from fairhold.errors import Fault, InputError
 from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
-from fairhold.runtime.live.cluster_checks import check_cluster
+from fairhold.runtime.live.cluster_checks import OTHER_LEASE, RIGHTS, check_cluster
 from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
@@ -37,7 +36,7 @@ from fairhold.runtime.live.retention import Caretaker, Housekeeping
 from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fairhold.ports import Store
     from fairhold.runtime.live.opening import ClusterSettings, LiveSettings
@@ -70,7 +69,7 @@ class GovernedLive:
             self.leader = open_leader(access, cluster, wake)
             if self.leader is not None:
                 opened.callback(self.leader.close)
-                with _told_of_the_cluster(api):
+                with _told_of_the_cluster(api, f"{RIGHTS}; {OTHER_LEASE}"):
                     follow(self.leader)
             with _told_of_the_cluster(api):
                 first = self._first_plan(api, cluster.plan_object)
@@ -159,21 +158,10 @@ def _plan_of_file(settings: LiveSettings) -> FirstPlan | None:
     return FirstPlan(text, str(settings.plan), author())
 
 
-class _told_of_the_cluster:  # noqa: N801 - used as a word of the language
-    """Tells a refusal of the API server at a start as what it is."""
-
-    def __init__(self, api: Api) -> None:
-        self._url = api.access.url
-
-    def __enter__(self) -> None:
-        """Nothing is to be done."""
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Raise InputError where the API server refused or did not answer."""
-        if not isinstance(error, ApiError):
-            return
-        if error.status in {401, 403}:
-            mend = "apply what `fairhold kubernetes manifest` prints, and run with its service account"
-            raise InputError([Fault("kubernetes-rights", f"{self._url} refuses: {error}", mend)]) from None
-        mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
-        raise InputError([Fault("kubernetes-access", f"{self._url} cannot be used: {error}", mend)]) from None
+@contextmanager
+def _told_of_the_cluster(api: Api, rights: str = RIGHTS) -> Iterator[None]:
+    """Tell a refusal of the API server at a start as what it is, an InputError. rights: as of `in_words`."""
+    try:
+        yield
+    except ApiError as error:
+        raise in_words(api.access.url, error, rights) from None

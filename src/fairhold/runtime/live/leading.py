@@ -8,10 +8,10 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fairhold.engines.kubernetes.api import Api, ApiError
+from fairhold.engines.kubernetes.api import Api
 from fairhold.engines.kubernetes.leader import Leader
 from fairhold.engines.kubernetes.leadership import Terms
-from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.errors import FairholdError
 from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
 from fairhold.ports import Retention
 from fairhold.runtime.live.desk import MustEndError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 TERM = "lease-term"
 """Key of what a store says of the last time that its service led."""
 _LOG = logging.getLogger("fairhold")
-_FORBIDDEN = 403
 _LOOK = 0.2
 """Seconds between two looks whether a signal has come."""
 
@@ -110,13 +109,7 @@ def follow(leader: Leader) -> None:
 
     Raises ApiError, InputError, and StoppedWhileWaitingError after SIGTERM, SIGINT or SIGHUP.
     """
-    try:
-        leader.start()
-    except ApiError as error:
-        if error.status != _FORBIDDEN:
-            raise
-        mend = "name the namespace where it may use leases with --lease-namespace, or govern alone with --no-lease"
-        raise InputError([Fault("kubernetes-rights", f"the lease cannot be used: {error}", mend)]) from None
+    leader.start()
     came: list[None] = []
     with on_signals(lambda: came.append(None)):
         while not leader.wait(_LOOK):

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes.api import ApiError
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 KEPT = "plan-object"
 """In the store: the text of the generation that was put in force last."""
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT = 401, 403, 404, 409
 RETRY = 30.0
 """Seconds after which a plan that did not fit what is there, or a status that was not written, is tried again."""
 _ENDING = {"stopping", "failed"}
@@ -211,7 +211,7 @@ class PlanObject:
         try:
             write_status(self._changes, document, status)
         except ApiError as error:
-            if error.status not in {NOT_FOUND, CONFLICT}:  # of another object the watch tells
+            if error.status not in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:  # of another object the watch tells
                 self._complain(f"the status of the Plan {self.name} is not written: {error}")
                 self._retry_at = self._retry_at or time.monotonic() + RETRY
 
@@ -246,7 +246,7 @@ def write_status(changes: Fenced, document: Mapping[str, Any], status: Document)
 
 def _missing(error: ApiError) -> str:
     """What is said where the cluster does not know the kind; empty where it does."""
-    if error.status != NOT_FOUND:
+    if error.status != HTTPStatus.NOT_FOUND:
         return ""
     return "the cluster has no kind Plan of fairhold.io: `fairhold kubernetes manifest` prints its definition"
 
@@ -272,7 +272,7 @@ def first_plan(
                 return found
             line = f"{title_of(document)} is faulty; waiting for another: {found}"
         except ApiError as error:
-            if error.status in {UNAUTHORIZED, FORBIDDEN}:
+            if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
                 raise
             line = _waited_for(api, name, error)
         if line != told:
@@ -296,7 +296,7 @@ def _first_of(changes: Fenced, document: Document, now: Callable[[], int]) -> Fi
 
 def _waited_for(api: Api, name: str, error: ApiError) -> str:
     """What a service without a plan waits for."""
-    if error.status != NOT_FOUND:
+    if error.status != HTTPStatus.NOT_FOUND:
         return f"waiting for the Plan {name}: {error}"
     try:
         api.request("GET", PLANS, limit="1")
