@@ -110,8 +110,17 @@ def open_books(plan: Plan, state: State, sheet: Sheet) -> Books:
         if part.request in sheet.requests:
             batches[Batch(part.request, part.host, part.started)] += part.units
     notices = [notice for notice in state.notices if notice.resource_group == sheet.group]
-    kept = [units for units in state.held if units.request in sheet.requests]
+    missing = {name: request.count - _held(batches, name) for name, request in sheet.requests.items()}
+    kept: list[HeldUnits] = []
+    for each in state.held:
+        if missing.get(each.request, 0) > 0:
+            kept.append(replace(each, units=min(each.units, missing[each.request])))
+            missing[each.request] -= each.units
     return Books(counts, batches, notices, kept, plan)
+
+
+def _held(batches: Counter[Batch], request: str) -> int:
+    return sum(units for batch, units in batches.items() if batch.request == request)
 
 
 def settle(books: Books, state: State, sheet: Sheet) -> Counter[Place]:
