@@ -31,6 +31,8 @@ GRANTED = f"{DOMAIN}/Granted"
 """Condition of a pod: why it waits for its grant."""
 DISRUPTION = "DisruptionTarget"
 """Condition of a pod that is to give way; a Job may ignore such ends (`podFailurePolicy`)."""
+RECLAIMED, WITHDRAWN = "ReclaimedByFairhold", "NoticeWithdrawn"
+"""Reasons of that condition, where it is Fairhold that says so, or says so no more."""
 HOSTNAME = "kubernetes.io/hostname"
 JOB_SELECTORS = ("batch.kubernetes.io/controller-uid", "controller-uid")
 """Labels by which a Job knows its pods: a pod without them is let go, counts as no failure, and is replaced at once."""
