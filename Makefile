@@ -20,7 +20,7 @@ setup: $(STAMP) $(CONSOLE)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[fast,service,sim]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[fast,postgres,service,sim]" --group dev
 	touch $(STAMP)
 
 $(CONSOLE): $(STAMP) $(CONSOLE_SOURCE)
