@@ -73,7 +73,8 @@ def aimed_at(case: Any, bank: Bank, count: int) -> Any:
 def ask_everybody(operation: Any, staff: Staff) -> list[str]:
     """Send what may be asked of an operation, in the name of everybody; what was answered and should not have been."""
     right, wrong = (operation.as_strategy(generation_mode=mode) for mode in GenerationMode)
-    heads, wrongs, count = heads_of(staff), [], 0
+    heads, count = heads_of(staff), 0
+    wrongs: list[str] = []
 
     @settings(EXAMPLES, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(case=right | wrong, aimed=right)
