@@ -163,6 +163,7 @@ class Bank:
         clock: Clock | None = None,
         stopping: Any = None,
         viewer_token: Path | None = None,
+        oidc_secret: Path | None = None,
         is_observing: bool = False,
     ) -> None:
         self.place = place
@@ -172,7 +173,7 @@ class Bank:
         self.core.open(plan, "plan.yaml", "ann")
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
-        more: Any = {"viewer_token": viewer_token, "is_observing": is_observing}
+        more: Any = {"viewer_token": viewer_token, "oidc_secret": oidc_secret, "is_observing": is_observing}
         self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2, **more)
         self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()

@@ -3994,6 +3994,8 @@ export interface operations {
                 action?: string;
                 /** @description Number; default: the last ones. */
                 after?: number | null;
+                /** @description Number: only records with smaller ones; 0: all. */
+                before?: number;
                 from?: string | null;
                 limit?: number;
                 outcome?: string;

@@ -199,7 +199,9 @@ def _state_after(
     held_for = Counter({(wish, host): units for (host, wish), units in mine.held.items()})
     if all(each.entry.settings.hold_after is None for each in before.consumers.by_path.values()):
         # nothing is collected: how much of what a state says stays there is open
-        stated = Counter({(row.request, row.host): row.units for row in before.state.held if row.request in before.wishes})
+        stated = Counter(
+            {(row.request, row.host): row.units for row in before.state.held if row.request in before.wishes}
+        )
         held_for = kept if kept <= stated else held_for
     if mine.are_hosts_open:
         kept, held_for = (_by_leaf(before, each) for each in (kept, held_for))

@@ -46,7 +46,9 @@ def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wi
     left = quota
     for wish, asked, least in steps:
         is_cut = parts[wish.id] < wish.minimum
-        most = min(asked, situation.held_by(wish.id)) if is_cut else asked  # R-SITE-2, R-USER-1: it counts for what it holds
+        most = (
+            min(asked, situation.held_by(wish.id)) if is_cut else asked
+        )  # R-SITE-2, R-USER-1: it counts for what it holds
         more = min(most - has[wish.id], left, together[shared_slots(wish)], room[wish.user])
         if more <= 0 or has[wish.id] + more < (most if wish.is_gang and (is_cut or not least) else least):
             continue

@@ -37,10 +37,7 @@ def collect(places: Places, wish: Wish, most: int) -> int:
     """
     held = sum(unit.wish == wish.id for unit in places.units)
     needs = min(most, wish.minimum - held)
-    if wish.packs:
-        number = _collect_on_one_host(places, wish, needs)
-    else:
-        number = _collect_anywhere(places, wish, needs)
+    number = _collect_on_one_host(places, wish, needs) if wish.packs else _collect_anywhere(places, wish, needs)
     places.idle_again(wish)  # the rest goes to others
     return number
 

@@ -72,6 +72,7 @@ class Places:
         return min(fit, key=lambda host: self.order(host, wish, waits), default=None)
 
     def order(self, host: str, wish: Wish, waits: int) -> tuple[object, ...]:
+        """Key of a host for a request, the smallest first; waits: units that it still wants."""
         mine = sum(unit.host == host and unit.wish == wish.id for unit in self.units)
         place = {"spread": mine, "pack": -mine}.get(wish.siting.place, 0)
         likes = wish.siting.liking(self.situation.labels[host])
