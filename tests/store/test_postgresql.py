@@ -15,6 +15,7 @@ from fairhold.errors import Fault, InputError, UsageError
 from fairhold.ports import StoreError, StoreFull, StoreGone
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.store.choosing import check_store, copy_store, place_of, restore_store
+from fairhold.store.choosing import open_store as open_anywhere
 from fairhold.store.opening import open_store as open_file
 from fairhold.store.postgresql.address import Address, parse_address
 from fairhold.store.postgresql.opening import has_store, open_store
@@ -233,6 +234,18 @@ def test_a_store_goes_to_the_other_database_and_back_with_all_that_it_has(addres
         assert (shared.meta()["restored"], shared.last, shared.check()) == ("7", 7, ())
 
 
+def test_the_next_start_finds_the_store_where_it_was(address: Address, tmp_path: Path) -> None:
+    state, words = tmp_path / "state", {"cluster": "bank", "node": "", "now": NOW}
+    assert place_of("", "", state) == state
+    open_anywhere(state, address, **words).close()  # type: ignore[arg-type]
+    before = place_of("", "", state)
+    assert isinstance(before, Address)
+    assert (before.told, before.has_password) == (address.told, False)
+    assert PASSWORD not in (state / "store.address").read_text()
+    copy_store(address, state, None)
+    assert place_of("", "", state) == state
+
+
 def test_a_damaged_store_is_not_copied(server: Server, address: Address, tmp_path: Path) -> None:
     with closing(opened(address, tmp_path / "state")) as store:
         fill(store)
@@ -254,7 +267,10 @@ def test_a_password_is_no_argument_of_a_program_and_is_never_told(tmp_path: Path
     text = "postgresql://ann:se%20cret@db.bank:5433/shared?schema=fh_2&sslmode=require"
     address = parse_address(text)
     assert address.settings["password"] == "se cret"
-    assert (address.told, address.schema) == ("postgresql://ann@db.bank:5433/shared?schema=fh_2", "fh_2")
+    assert (address.told, address.schema) == (
+        "postgresql://ann@db.bank:5433/shared?sslmode=require&schema=fh_2",
+        "fh_2",
+    )
     assert "cret" not in repr(address)
     with pytest.raises(UsageError, match="PGPASSFILE") as caught:
         place_of(text, "", tmp_path)
@@ -268,6 +284,7 @@ def test_a_password_is_no_argument_of_a_program_and_is_never_told(tmp_path: Path
     [
         "postgresql://u:se%cret@h:port/x",
         "postgresql://u@h/x?secret",
+        "postgresql://u@h/x?passwrd=secret",
         "postgresql://u@h/x?schema=Not%20One",
         "postgresql://u@h/x?schema=pg_mine",
         "postgresql://u:secret@[h/x",
