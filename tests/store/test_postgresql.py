@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
+import time
 import traceback
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -19,6 +21,7 @@ from fairhold.store.choosing import open_store as open_anywhere
 from fairhold.store.opening import open_store as open_file
 from fairhold.store.postgresql.address import Address, parse_address
 from fairhold.store.postgresql.opening import has_store, open_store
+from fairhold.store.postgresql.patience import PATIENCE
 from fairhold.store.postgresql.troubles import translated
 from fairhold.store.schema import MIGRATIONS, steps
 from tests.store.contract import NOW, fill
@@ -165,6 +168,37 @@ def test_a_commit_whose_end_nobody_saw_is_found_out_about(
             assert batch.append(NOW + 10, "[]") == (9 if cut == "answer" else 8)
         with store.transaction() as following:
             assert not following.settled
+        assert store.check() == ()
+
+
+def test_a_server_that_stands_still_is_not_waited_for_without_end(
+    server: Server, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(opened(address, tmp_path)) as store:
+        fill(store)
+        assert store.plan() is not None  # whoever reads has a connection of its own
+        monkeypatch.setattr(PATIENCE, "seconds", 1.0)
+        query = f"SELECT pid FROM pg_stat_activity WHERE datname = '{address.settings['dbname']}'"
+        backends = [int(str(pid)) for (pid,) in server.ask(query)]
+        assert len(backends) > 1
+        for pid in backends:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(StoreGone):
+                store.plan()
+            with pytest.raises(StoreGone), store.transaction() as unsure:
+                unsure.append(NOW + 10, "[]")
+            with pytest.raises(StoreGone, match="still held"), store.transaction() as batch:
+                batch.append(NOW + 10, "[]")
+        finally:
+            for pid in backends:
+                os.kill(pid, signal.SIGCONT)
+        while True:
+            with suppress(StoreGone), store.transaction() as batch:
+                batch.append(NOW + 10, "[]")
+                break
+            time.sleep(0.1)
+        assert store.last == (9 if batch.settled else 8)
         assert store.check() == ()
 
 
