@@ -38,6 +38,7 @@ class Appeared:
     work    : uids of its pods, one a task; several start together
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
+    last    : highest number of an attempt at any pod: those of another leader are not to be mistaken for ours
     is_going : it has ended, or its controller has let it go: it gets no new job
     job     : of its gang, which it joins; empty = none has begun
     """
@@ -51,6 +52,7 @@ class Appeared:
     is_running: bool = False
     is_going: bool = False
     job: str = ""
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)

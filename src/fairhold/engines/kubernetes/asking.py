@@ -215,7 +215,9 @@ class Asking:
         )
         is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
-        return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job)
+        return Appeared(
+            uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job, self.works.last
+        )
 
 
 def check_alike(pods: Sequence[Pod]) -> None:

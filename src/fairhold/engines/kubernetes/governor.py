@@ -12,7 +12,7 @@ from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs, in_words
 from fairhold.engines.kubernetes.vacancies import replaced
-from fairhold.engines.kubernetes.work import Work, camel
+from fairhold.engines.kubernetes.work import camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
 from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.asking import Namespace
     from fairhold.engines.kubernetes.gangs import Key
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
+    from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
     from fairhold.model.plan import Plan
@@ -105,7 +106,7 @@ class Governor:
                 return
             self._others.pop(pod.uid, None)
             self.fleet.lose_foreign(pod.uid)
-            work = self.works.of[pod.uid] = Work(pod)
+            work = self.works.add(pod)
             self._take_in(work)
         elif _is_newer(pod, work.pod):
             was_bound = bool(work.pod.node)

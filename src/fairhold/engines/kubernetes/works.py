@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
-from fairhold.engines.kubernetes.work import UNSTARTED
+from fairhold.engines.kubernetes.work import UNSTARTED, Work
 from fairhold.engines.kubernetes.writes import EXPLAIN, recreate
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
@@ -18,7 +18,7 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fairhold.engines.kubernetes.work import Work
+    from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
@@ -28,6 +28,8 @@ PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
 MOST_EXPLAINING = 4
 """Requests on their way at once that say why pods wait; other requests come before the rest of them."""
+MOST_ATTEMPTS = 10**14
+"""Numbers of attempts are believed below it; pods bear up to ten times as many."""
 BINDING = 10 * SECOND
 """How long kube-scheduler may be unable to bind a pod before it is placed again."""
 _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
@@ -42,6 +44,7 @@ class Works:
     news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
+    last      : highest number of an attempt that a pod bore when it was seen first
     """
 
     def __init__(self, now: Callable[[], int]) -> None:
@@ -58,7 +61,7 @@ class Works:
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
-        self.start_within = 0
+        self.start_within = self.last = 0
         self.anew: list[bytes] = []
         self.asking: list[Work] = []
 
@@ -73,6 +76,13 @@ class Works:
         return asking
 
     # What becomes of a pod
+
+    def add(self, pod: Pod) -> Work:
+        """A pod is new here; whoever invents the number of an attempt does not use up all there are."""
+        if pod.attempt < MOST_ATTEMPTS:
+            self.last = max(self.last, pod.attempt)
+        work = self.of[pod.uid] = Work(pod)
+        return work
 
     def look(self, work: Work) -> None:
         """Tell what is new of a pod that was let go, and see later whether something is to be written."""

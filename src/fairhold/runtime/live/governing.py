@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
-from fairhold.orchestrator.events import JobCancelled, JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.orchestrator.events import JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
 from fairhold.ports.governor import AWAITED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
@@ -232,12 +232,14 @@ class Governing:
             return
         if not attempts and asked.host:
             try:
-                core.feed(TaskAdopted(job.name, asked.host, asked.is_running))
+                core.feed(TaskAdopted(job.name, asked.host, asked.is_running, asked.last))
             except InputError as error:
-                core.feed(JobCancelled(job.name))
+                core.feed(TaskCancelled(*seat))
                 self.governor.refused(uid, error.faults[0])
                 return
-            attempts = list(job.attempts)
+            attempts = list(job.attempts)[-1:]
+            index = core.cluster.attempts[attempts[0]].index
+            seat = job.name, index
         is_anothers = not asked.attempt and bool(attempts) and self.governor.is_held(attempts[0])
         if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
             host = core.cluster.attempts[attempts[0]].places[0][0]
