@@ -84,7 +84,7 @@ class GovernedLive:
                 self.engine.start()
             opened.pop_all()
         self.desk.start()
-        self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object, observes=cluster.observes)
+        self._objects = ClusterObjects(api, self.desk, self.engine, now.look, cluster.plan_object)
         keeping = Housekeeping(self.store, directory / JOBS, partial(live_jobs, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
 
@@ -129,10 +129,13 @@ def open_governed(settings: LiveSettings, listen: Callable[[], object] = lambda:
 class ClusterObjects:
     """The objects of Fairhold's own kinds: the plan, where one is followed, and consumers."""
 
-    def __init__(self, api: Api, desk: Desk, now: Callable[[], int], plan: str, *, observes: bool) -> None:
-        """Begin. plan: name of its object, empty = none is followed; observes: consumers get no objects."""
+    def __init__(self, api: Api, desk: Desk, engine: Kubernetes, now: Callable[[], int], plan: str) -> None:
+        """Begin. plan: name of its object, empty = none is followed. Consumers get no objects from who only looks."""
         self._plan = PlanObject(api, plan, desk, now) if plan else None
-        self._consumers = None if observes else ConsumerObjects(api, desk)
+        governor = engine.governor
+        self._consumers = (
+            None if governor.observes else ConsumerObjects(api, desk, lambda: governor.stale_since is None)
+        )
         for each in (self._plan, self._consumers):
             if each:
                 each.start()
