@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.outbox import Order
 
 Family = tuple[str, str]
-"""Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
+"""Namespace and uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
 Seat = tuple[str, int]
 """A job and the number of its task."""
 GangKey = tuple[str, str, str]

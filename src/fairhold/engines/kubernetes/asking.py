@@ -29,16 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A namespace as it decides about its pods."""
+    """A namespace as it decides about its pods; is_own: the service runs in it."""
 
     name: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    is_own: bool = False
 
     @property
     def is_governed(self) -> bool:
-        """Whether its pods are governed."""
-        return self.labels.get(names.GOVERNED) == "true"
+        """Whether its pods are governed; the service never governs itself."""
+        return not self.is_own and self.labels.get(names.GOVERNED) == "true"
 
 
 class Asking:
@@ -59,15 +60,17 @@ class Asking:
         self._of_gang: dict[Key, dict[str, Work]] = {}
 
     def governs(self, pod: Pod) -> bool:
-        """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
-        if pod.is_daemon:
-            return False
+        """Whether a pod is governed: its namespace says so, or said so before this start.
+
+        Elsewhere anybody may write gates, finalizers and annotations. Those of a governed namespace are Fairhold's own:
+        a pod that has them is governed whatever controller it names.
+        """
         if self._observes:
-            return self._is_somebodys(pod)
-        if pod.is_gated or pod.is_kept:
-            return True
+            return not pod.is_daemon and self._is_somebodys(pod)
         namespace = self.namespaces.get(pod.namespace)
-        return namespace is not None and namespace.is_governed
+        if pod.uid not in self.known and (namespace is None or not namespace.is_governed):
+            return False
+        return pod.is_gated or pod.is_kept or not pod.is_daemon
 
     def _is_somebodys(self, pod: Pod) -> bool:
         """Whether a pod belongs to a consumer, be it one that the plan does not have."""

@@ -188,7 +188,8 @@ class Kubernetes:
         elif kind == "nodes":
             value = node_of(document)
         else:
-            value = Namespace(meta["name"], meta.get("labels") or {}, meta.get("annotations") or {})
+            is_own = meta["name"] == self._api.access.own
+            value = Namespace(meta["name"], meta.get("labels") or {}, meta.get("annotations") or {}, is_own)
         self._tell(kind, value)
 
     def gone(self, kind: str, document: Mapping[str, Any]) -> None:

@@ -64,13 +64,12 @@ class Governor:
             if before != namespace:
                 self._look_again(namespace.name)
             return False
-        if before is None:
-            return namespace.is_governed and not self._is_first
         if before != namespace:
             for work in self.works.of.values():
                 if work.pod.namespace == namespace.name and not work.job and not work.is_told:
                     self.asking.add(work)
-        return before.is_governed != namespace.is_governed
+        was_governed = before is not None and before.is_governed
+        return was_governed != namespace.is_governed and not (before is None and self._is_first)
 
     def see_node(self, node: NodeSeen) -> None:
         """A node is there, or has changed."""

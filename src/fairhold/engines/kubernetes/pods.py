@@ -119,13 +119,16 @@ class Pod:
 
     @property
     def family(self) -> tuple[str, str] | None:
-        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one."""
+        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one.
+
+        A controller is known by its namespace, too: anybody may write any uid at a pod of his own.
+        """
         if self.owner is not None:
-            return self.owner.uid, self.index
+            return f"{self.namespace}.{self.owner.uid}", self.index
         if self.manifest:
             return f"{self.namespace}.{self.name}", ""
         uid, slash, index = self.annotations.get(names.OWNER, "").partition("/")
-        return (uid, index) if slash else None
+        return (f"{self.namespace}.{uid}", index) if slash else None
 
     @property
     def worth(self) -> tuple[int, int, str]:
