@@ -55,7 +55,7 @@ def test_a_pod_of_a_gang_that_cannot_be_adopted_takes_no_other_with_it(cluster: 
     for index in range(3):
         cluster.pod(f"p{index}", annotations={names.GANG_SIZE: "3"}, job="j")
     cluster.settle()
-    del cluster.nodes[cluster.named("p1")["spec"]["nodeName"]]
+    cluster.nodes = {name: 2 for name in cluster.nodes if name != cluster.named("p1")["spec"]["nodeName"]}
     there = [each for each in cluster.running() if cluster.named(each)["spec"]["nodeName"] in cluster.nodes]
     take_over(cluster, tmp_path / "two")
     [job] = cluster.jobs()

@@ -132,18 +132,21 @@ class Asking:
         if (work := self._new.pop(uid, None)) is not None:
             self._refused[uid] = work
         if (work := self._refused.get(uid)) is not None:
+            what, mend = self.fleet.avoided.said(work.pod.family)
+            if what and fault.code == "never-fits":
+                fault = Fault("not-bound", what, mend)
             work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self.faulted.append(uid)
 
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""
         for work in self._new.values():
-            self.fleet.label_for(self._constraint(work.pod))
+            self.fleet.label_for(work.pod.constraint)
 
-    def _constraint(self, *pods: Pod) -> Constraint:
+    def _siting(self, pods: Sequence[Pod]) -> Siting:
         """Which nodes will do: what the pods say, less those on which one of them could not be bound."""
-        avoided = {node for pod in pods if pod.family for node in self.works.avoided.get(pod.family, ())}
-        return pods[0].constraint.without(avoided) if avoided else pods[0].constraint
+        avoided = {label for pod in pods for label in self.fleet.avoided.label_of(pod.family)}
+        return Siting(need=(self.fleet.label_for(pods[0].constraint),), avoid=tuple(sorted(avoided)))
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -199,7 +202,7 @@ class Asking:
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
         check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
-        siting = Siting(need=(self.fleet.label_for(self._constraint(*pods)),)) if pod.is_gated else Siting()
+        siting = self._siting(pods) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)
         made_by = pod.owner.name if pod.owner else pod.name

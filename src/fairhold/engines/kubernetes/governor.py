@@ -43,7 +43,7 @@ class Governor:
 
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int], *, observes: bool = False) -> None:
         self.fleet = Fleet()
-        self.works, self.gangs = Works(now), Gangs()
+        self.works, self.gangs = Works(now, self.fleet.avoided), Gangs()
         self.works.start_within = plan.kubernetes.start_within
         self.asking = Asking(plan, self.fleet, self.works, self.gangs, observes=observes)
         self.observes = observes
@@ -107,7 +107,7 @@ class Governor:
             self.fleet.lose_foreign(pod.uid)
             work = self.works.add(pod)
             self._take_in(work)
-        elif _is_newer(pod, work.pod):
+        elif pod.is_newer_than(work.pod):
             was_bound = bool(work.pod.node)
             is_regrouped = pod.gangs != work.pod.gangs and self.asking.has(pod.uid)
             if is_regrouped:  # somebody has changed what it says of its gang
@@ -286,6 +286,9 @@ class Governor:
         yield from self.works.take_news()
         for work in self.works.take_asking():
             self.asking.add(work)
+        if self.fleet.avoided.run_out(self.now()):
+            self.asking.use(self.asking.plan)
+        self.fleet.forget_but(lambda: {work.pod.constraint for work in self.works.of.values() if not work.is_told})
         self.asking.label_all()
         self._count_lost()
         for said in self.fleet.events(is_fresh=self.stale_since is None):
@@ -390,10 +393,3 @@ class Governor:
     def has_something(self) -> bool:
         """Whether `reports` or `writes` have something that waits for nothing."""
         return bool(self.works.news or (self.works.touched and self.stale_since is None))
-
-
-def _is_newer(pod: Pod, known: Pod) -> bool:
-    """Whether an object is not older than the one that is known; versions of one object are numbers that rise."""
-    if pod.version.isdigit() and known.version.isdigit():
-        return int(pod.version) >= int(known.version)
-    return True

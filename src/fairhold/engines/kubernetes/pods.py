@@ -147,6 +147,12 @@ class Pod:
         """Whether its Job was made to let it go."""
         return names.OWNER in self.annotations
 
+    def is_newer_than(self, known: Pod) -> bool:
+        """Whether it is not older than what is known of it; versions of one object are numbers that rise."""
+        if self.version.isdigit() and known.version.isdigit():
+            return int(self.version) >= int(known.version)
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class NodeSeen:

@@ -6,6 +6,7 @@ import heapq
 import json
 from typing import TYPE_CHECKING
 
+from fairhold.engines.kubernetes.avoiding import AVOIDED_FOR
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
 from fairhold.engines.kubernetes.work import UNSTARTED, Work
 from fairhold.engines.kubernetes.writes import EXPLAIN, recreate
@@ -18,6 +19,7 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fairhold.engines.kubernetes.avoiding import Avoided
     from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
@@ -40,19 +42,18 @@ class Works:
 
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     least     : job of a gang → pods without which it does not go on
-    avoided   : nodes on which kube-scheduler could not bind pods of a family
+    avoided   : nodes on which kube-scheduler could not bind pods
     news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
     last      : highest number of an attempt that a pod bore when it was seen first
     """
 
-    def __init__(self, now: Callable[[], int]) -> None:
-        self.now = now
+    def __init__(self, now: Callable[[], int], avoided: Avoided) -> None:
+        self.now, self.avoided = now, avoided
         self.of: dict[str, Work] = {}
         self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
-        self.avoided: dict[Family, frozenset[str]] = {}
         self.least: dict[str, int] = {}
         self.news: list[Event | Replaced] = []
         self.touched: dict[str, None] = {}
@@ -110,8 +111,8 @@ class Works:
         elif work.bound_by <= now and work.pod.family is not None:
             for each in self.members(work.job):
                 each.is_moving = True
-            avoided = self.avoided.get(work.pod.family, frozenset())
-            self.avoided[work.pod.family] = avoided | {work.host}
+            self.avoided.add(work.pod.family, work.host, now + AVOIDED_FOR, work.pod.trouble)
+            self.wake_at(now + AVOIDED_FOR)
             self.news.append(JobCancelled(work.job))
 
     def _watch_start(self, work: Work) -> None:
