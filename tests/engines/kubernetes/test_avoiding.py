@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.avoiding import AVOIDED_FOR, Avoided
+from fairhold.engines.kubernetes.pods import node_of
 from fairhold.units import SECOND
-from tests.engines.kubernetes.pretended import Pretended
+from tests.engines.kubernetes.pretended import GPU, Pretended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +34,13 @@ def trouble(cluster: Pretended, name: str) -> str:
     cluster.see(document)
     cluster.settle()
     return node
+
+
+def see_node(cluster: Pretended, name: str, more: dict[str, str]) -> None:
+    """A node has more than GPUs."""
+    status = {"allocatable": {GPU: "4"} | more, "conditions": [{"type": "Ready", "status": "True"}]}
+    meta = {"name": name, "labels": {names.HOSTNAME: name}}
+    cluster.governor.see_node(node_of({"metadata": meta, "status": status}))
 
 
 def test_where_no_node_is_left_the_reason_stays_and_all_are_tried_again(cluster: Pretended) -> None:
@@ -80,3 +89,22 @@ def test_what_has_run_out_is_forgotten() -> None:
     assert avoided.said(FAMILY)[0] == "kube-scheduler could not bind it on n2: a volume is elsewhere"
     assert avoided.run_out(9)
     assert (avoided.label_of(FAMILY), avoided.said(FAMILY)) == ((), ("", ""))
+
+
+def test_a_pod_that_asks_for_what_no_node_has_is_refused_by_name(cluster: Pretended) -> None:
+    for name, other in (("amd", "amd.com/gpu"), ("disk", "ephemeral-storage"), ("plain", "")):
+        cluster.pod(name)
+        if other:
+            cluster.named(name)["spec"]["containers"][0]["resources"]["requests"][other] = "2"
+            cluster.see(cluster.named(name))
+    cluster.settle()
+    assert cluster.running() == ["plain"]
+    said = "no node that will do has so much of `amd.com/gpu`, 2; the plan does not share it; ask for what there is"
+    assert cluster.why("amd") == f"NoSuchResource: {said}"
+    see_node(cluster, "n1", {"ephemeral-storage": "1"})
+    cluster.settle()
+    assert cluster.running() == ["plain"]
+    see_node(cluster, "n2", {"ephemeral-storage": "2"})
+    cluster.settle()
+    assert cluster.running() == ["disk", "plain"]
+    assert cluster.why("amd").startswith("NoSuchResource")

@@ -12,6 +12,7 @@ from fairhold.engines.kubernetes.whose import consumer_of, terms_of
 from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
+from fairhold.model.vector import decimal_text
 from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
@@ -196,12 +197,27 @@ class Asking:
             raise InputError([Fault("gang-incomplete", what, "it starts when so many are there")])
         return sorted(there, key=lambda each: each.worth), ""
 
+    def _check_others(self, pod: Pod) -> None:
+        """Raise InputError `no-such-resource` where no node has what a pod asks for beside what the plan shares.
+
+        kube-scheduler alone looks at that: the pod would hold what it is granted of the plan, and never be bound.
+        """
+        shared = self.resources
+        others = tuple(each for each in pod.amounts if each[0] not in shared and each[0] != "pods")
+        if name := self.fleet.lacking(pod.constraint, others):
+            what = f"no node that will do has so much of `{name}`, {decimal_text(dict(others)[name])}"
+            raise InputError(
+                [Fault("no-such-resource", f"{what}; the plan does not share it", "ask for what there is")]
+            )
+
     def _ask(self, pods: list[Pod], job: str) -> Appeared:
         """What pods ask for that start together, or that join the job of their gang."""
         pod, key = pods[0], self.gangs.key_of(pods[0])
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
         check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
+        if pod.is_gated:
+            self._check_others(pod)
         siting = self._siting(pods) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)

@@ -63,6 +63,8 @@ class Fleet:
         self._given_up: set[str] = set()
         self._resources: frozenset[str] = frozenset()
         self._enough = ENOUGH
+        self.is_other = False
+        """A node has come, or has other amounts, since somebody looked."""
 
     # What is seen
 
@@ -72,6 +74,7 @@ class Fleet:
         if before is None or (before.labels, before.taints) != (node.labels, node.taints):
             suiting = (label for each, label in self.suitable.items() if _suits(each, node))
             self._fitting[node.name] = set(suiting)
+        self.is_other |= before is None or before.amounts != node.amounts
         self._gone.pop(node.name, None)
         self._given_up.discard(node.name)
         self._changed.add(node.name)
@@ -122,6 +125,20 @@ class Fleet:
                 self._fitting[name].add(label)
             self._changed.update(suiting)
         return label
+
+    def lacking(self, constraint: Constraint, amounts: Amounts) -> str:
+        """Of what no node that suits has so much: the first such resource; empty = one has all of it, or none suits."""
+        label, least = self.label_for(constraint), len(amounts)
+        found = ""
+        for name, node in self.nodes.items() if amounts else ():
+            if label not in self._fitting[name]:
+                continue
+            there = dict(node.amounts)
+            has = next((at for at, (each, amount) in enumerate(amounts) if there.get(each, 0) < amount), least)
+            if has == least:
+                return ""
+            found = amounts[has][0]
+        return found
 
     def forget_but(self, needed: Callable[[], Iterable[Constraint]]) -> None:
         """Forget what no pod says of nodes any more, where that may be most of it; needed: what pods say."""

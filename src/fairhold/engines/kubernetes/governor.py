@@ -286,8 +286,9 @@ class Governor:
         yield from self.works.take_news()
         for work in self.works.take_asking():
             self.asking.add(work)
-        if self.fleet.avoided.run_out(self.now()):
+        if self.fleet.avoided.run_out(self.now()) or self.fleet.is_other:
             self.asking.use(self.asking.plan)
+        self.fleet.is_other = False
         self.fleet.forget_but(lambda: {work.pod.constraint for work in self.works.of.values() if not work.is_told})
         self.asking.label_all()
         self._count_lost()
