@@ -158,6 +158,7 @@ class Bank:
         stopping: Any = None,
         viewer_token: Path | None = None,
         is_observing: bool = False,
+        has_pods: bool = False,
     ) -> None:
         self.place = place
         self.store = open_store(place, cluster="bank", node="n", now=NOW)
@@ -166,7 +167,7 @@ class Bank:
         self.core.open(plan, "plan.yaml", "ann")
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
-        more: Any = {"viewer_token": viewer_token, "is_observing": is_observing}
+        more: Any = {"viewer_token": viewer_token, "is_observing": is_observing, "has_pods": has_pods}
         self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2, **more)
         self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()

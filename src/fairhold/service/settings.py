@@ -70,7 +70,7 @@ class ServiceSettings:
     socket      : path of a further Unix socket, which all users of this machine may open; None = there is none
     pointers    : links to `service.json` to be made, where clients look for a service
     viewer_token : file with the token of those who may look and change nothing, None = there is none
-    is_observing : others decide, and only the plan may be changed
+    is_observing : others decide, and only the plan may be changed; has_pods: its jobs are a cluster's pods
     limits      : of one request
     beat        : seconds between two signs of life on a stream of events
     patience    : seconds that requests at hand are given when the service stops
@@ -85,6 +85,7 @@ class ServiceSettings:
     pointers: tuple[Path, ...] = ()
     viewer_token: Path | None = None
     is_observing: bool = False
+    has_pods: bool = False
     socket: Path | None = None
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0
