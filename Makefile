@@ -81,9 +81,9 @@ kubernetes-short: kubernetes-cluster
 		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -rs -m "cluster and not slow" tests/kubernetes/test_$$file.py || exit 1; \
 	done
 
-## The same with many kills of the service, the API server and its store.
+## Kills the service 100 times and the API server and its store 30 times while Jobs run; then the service alone.
 kubernetes-storm: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=130 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
+	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
 
 ## A bank on Kubernetes: lending and reclaim of GPUs on a control plane of this machine, as kubectl shows them.
 kubernetes-demo: kubernetes-cluster

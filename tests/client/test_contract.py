@@ -56,6 +56,8 @@ METHODS = {
     "GET /v1/windows": "windows",
     "POST /v1/hosts/{host}/close": "close_host",
     "POST /v1/hosts/{host}/open": "open_host",
+    "POST /v1/hosts/{host}/enrol": "enrol_host",
+    "POST /v1/hosts/{host}/revoke": "revoke_host",
     "POST /v1/groups/{group}/pause": "pause",
     "POST /v1/groups/{group}/resume": "resume",
     "GET /v1/cycles": "cycles",

@@ -16,7 +16,7 @@ from fairhold.engines.kubernetes.manifest_rights import VIEWER, viewers
 from fairhold.engines.kubernetes.manifest_service import api
 from fairhold.engines.kubernetes.manifest_settings import LABELS, ManifestSettings
 from tests.kubernetes.estate import Estate, state_of
-from tests.kubernetes.programs import program
+from tests.kubernetes.programs import CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def shell_of(place: Path) -> Path:
     shell = place / "bin"
     shell.mkdir()
     scripts = {
-        "kubectl": f'exec "{program("cluster")}" kubectl "$@"',
+        "kubectl": f'exec "{CLUSTER.path("cluster")}" kubectl "$@"',
         "kubectl-fairhold": f'exec "{sys.executable}" -c "from fairhold.cli.main import kubectl; kubectl()" "$@"',
     }
     for name, script in scripts.items():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from fairhold.engines.kubernetes import repeating
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, PLANS, text_of
 from fairhold.errors import Fault, InputError
@@ -18,6 +19,7 @@ from fairhold.runtime.live import consumer_objects, plan_objects
 from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.consumer_status import merge
 from fairhold.runtime.live.plan_objects import PlanObject
+from fairhold.runtime.live.plan_status import status_of
 from tests.faults.house import plan as a_plan
 from tests.faults.house import until
 
@@ -215,6 +217,23 @@ def test_it_goes_on_where_the_server_answers_again(
         until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))
     levels = [each.levelname for each in caplog.records if "Consumer" in each.message or "consumers" in each.message]
     assert levels == {0: [], 404: ["INFO"]}.get(status, ["WARNING"])
+
+
+def test_what_nothing_foresees_ends_no_thread(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(repeating, "LATER", 0.01)
+    monkeypatch.setattr(consumer_objects, "consumers_document", lambda _: {})
+    monkeypatch.setattr(plan_objects, "status_of", None)
+    server.objects[f"{PLANS}/estate"] = plan_document(SPEC)
+    with consumers(server, desk), followed(server, desk) as plan:
+        plan.seen("plans", server.objects[f"{PLANS}/estate"])
+        failures = ["the thread `consumer objects` failed", "the thread `plan object` failed"]
+        until(lambda: all(caplog.text.count(failure) > 1 for failure in failures))
+        those(monkeypatch, "/a")
+        monkeypatch.setattr(plan_objects, "status_of", status_of)
+        until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))
+        until(lambda: shown(server) == (1, 2, "InForce", []))
 
 
 def test_it_ends_with_the_desk(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

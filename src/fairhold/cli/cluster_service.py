@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairhold.client.errors import Refused
 from fairhold.client.finding import Target, find
@@ -13,24 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from fairhold.cli.kubectl import Wanted
     from fairhold.engines.kubernetes.api import Api
 
 EXTRA = "this needs an extra: `pip install 'fairhold[kubernetes]'`"
 _NOT_FOUND = 404
-
-
-class Wanted(NamedTuple):
-    """Which service is asked.
-
-    kubeconfig, context : of the cluster, as kubectl has them
-    home    : namespace of the service
-    service : URL of another one, empty = the one in the cluster
-    """
-
-    kubeconfig: Path | None
-    context: str
-    home: str
-    service: str
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.client import people
+from fairhold.client import people, steps
 from fairhold.client.connections import AsyncConnections
 from fairhold.client.typed import moment
 
@@ -38,6 +38,14 @@ class AsyncPeopleCalls(AsyncConnections):
     async def revoke_token(self, token: int) -> Document:
         """Let a token count no more."""
         return await self._run(people.revoke_token(token))
+
+    async def enrol_host(self, host: str) -> Document:
+        """With which `code` the agent of a host can enrol, once and soon: `fairhold agent enrol`."""
+        return await self._run(steps.enrol_host(host))
+
+    async def revoke_host(self, host: str) -> Document:
+        """Let the certificates of a host count no more, and end the connection of its agent."""
+        return await self._run(steps.revoke_host(host))
 
     async def access(self, version: int | None = None) -> Document:
         """The access document in force, or a version of it."""

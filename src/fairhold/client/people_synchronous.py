@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.client import people
+from fairhold.client import people, steps
 from fairhold.client.connections import Connections
 from fairhold.client.typed import moment
 
@@ -36,6 +36,14 @@ class PeopleCalls(Connections):
     def revoke_token(self, token: int) -> Document:
         """Let a token count no more."""
         return self._run(people.revoke_token(token))
+
+    def enrol_host(self, host: str) -> Document:
+        """With which `code` the agent of a host can enrol, once and soon: `fairhold agent enrol`."""
+        return self._run(steps.enrol_host(host))
+
+    def revoke_host(self, host: str) -> Document:
+        """Let the certificates of a host count no more, and end the connection of its agent."""
+        return self._run(steps.revoke_host(host))
 
     def access(self, version: int | None = None) -> Document:
         """The access document in force, or a version of it."""

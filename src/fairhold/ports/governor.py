@@ -29,6 +29,8 @@ GangKey = tuple[str, str, str]
 without a kind."""
 AWAITED = "its controller makes its pod anew"
 """Reason of the hold of a job whose pod was stopped, until another takes its place."""
+REFUSED = "the API server does not let its pod go: "
+"""How the reason begins for which a job is held for a while whose grant was refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class Gate:
             await taken(message)
 
         try:
+            await self._guard.prepare(_authorization(scope))
             refusal = self._refusal(scope)
             await (refusal or self._app)(scope, self._counting(receive), sending)
         except Exception as error:
@@ -178,6 +179,14 @@ class Gate:
     def _too_large(self) -> Fault:
         what = f"the limit `body` is {self._limits.body} bytes"
         return Fault("too-large", what, f"send less in one request, or {raised('body')}")
+
+
+def _authorization(scope: Scope) -> bytes:
+    """The header of a request that says who asks; empty where it has none."""
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            return bytes(value)
+    return b""
 
 
 def _careless(scope: Scope) -> Fault | None:

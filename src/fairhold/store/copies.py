@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import InputError
 from fairhold.ports import AHEAD, StoreFull
+from fairhold.store import queries
 from fairhold.store.checking import findings
 from fairhold.store.connections import connect, reader
 from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, settle
-from fairhold.store.schema import refuse_what_is_no_store
+from fairhold.store.schema import migrate, refuse_what_is_no_store
+from fairhold.store.tables import seal_all, table
 from fairhold.store.troubles import RESTORE, refusal, refusing, translated
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Fault
     from fairhold.store.bodies import ContentsOf
+    from fairhold.store.connections import Connection
 
 _PAGES = 1_024
 """Pages that are copied at once, 4 MiB."""
@@ -36,6 +39,7 @@ def check_store(directory: Path, contents: ContentsOf | None = None) -> tuple[Fa
     path = _there(directory)
     with refusing(path), closing(reader(path)) as connection:
         refuse_what_is_no_store(connection, path)
+        connection.hide_lack_of_seals()
         connection.execute("BEGIN")
         return findings(connection, path, contents)
 
@@ -84,11 +88,18 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False, content
                 _copy(source, copy)
             with closing(connect(copy)) as target:
                 target.execute("PRAGMA synchronous=FULL")
-                target.execute("INSERT OR REPLACE INTO meta SELECT 'restored', ifnull(max(seq), 0) FROM entries")
-                target.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (AHEAD, str(_AHEAD)))
+                migrate(target, path, seal_all)
+                put_restored(target)
             _exchange(copy, directory)
     finally:
         lock.release()
+
+
+def put_restored(connection: Connection) -> None:
+    """Say in a store that it is one of a backup, and that jobs go on at higher numbers."""
+    meta = table("meta")
+    words = [("restored", str(queries.end_of_log(connection).seq)), (AHEAD, str(_AHEAD))]
+    connection.insert(meta, meta.sealed(words), replaces=True)
 
 
 def _exchange(copy: Path, directory: Path) -> None:
@@ -147,6 +158,7 @@ def _refuse_damaged_backup(path: Path, contents: ContentsOf | None) -> None:
 def _refuse_findings(path: Path, contents: ContentsOf | None) -> None:
     with refusing(path), closing(connect(path, "ro")) as connection:
         refuse_what_is_no_store(connection, path)
+        connection.hide_lack_of_seals()
         found = findings(connection, path, contents)
     if found:
         raise InputError(found)

@@ -48,12 +48,24 @@ def serve(
         Path | None,
         typer.Option("--viewer-token", metavar="FILE", help="Token of those who may look, and change nothing."),
     ] = None,
+    oidc_secret: Annotated[
+        Path | None,
+        typer.Option("--oidc-secret", metavar="FILE", help="Secret by which the sign-in provider knows this service."),
+    ] = None,
     socket: Annotated[
         Path | None,
         typer.Option("--socket", metavar="PATH", help="Further Unix socket, which all users of this machine may open."),
     ] = None,
     agents: Annotated[
         str, typer.Option("--agents", metavar="HOST:PORT", help="Address to listen at for agents of other machines.")
+    ] = "",
+    agents_tls: Annotated[
+        str,
+        typer.Option(
+            "--agents-tls",
+            metavar="HOST:PORT",
+            help="The same for agents that have enrolled, by TLS with certificates.",
+        ),
     ] = "",
     lease: Annotated[
         str,
@@ -152,7 +164,7 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    wanted = wanted._replace(viewer_token=viewer_token, socket=socket)
+    wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, socket=socket, agents_tls=agents_tls)
     if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object or observe_only):
         raise UsageError(
             "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are of a cluster that is "
@@ -198,7 +210,7 @@ def console(
 
 
 def agent(context: typer.Context) -> None:
-    """Run the agent of another machine; its arguments are those of `python -m fairhold.agent`."""
+    """Run the agent of another machine; its arguments are those of `python -m fairhold.agent`, or `enrol` and more."""
     from fairhold.cli.live.serving import run_agent  # noqa: PLC0415
 
     run_agent(context.args)

@@ -44,7 +44,7 @@ class WantedCluster(NamedTuple):
 class Wanted(NamedTuple):
     """How a service is wanted, as the options say it.
 
-    agents  : `HOST:PORT`, empty = none of other machines
+    agents  : `HOST:PORT`, empty = none of other machines; agents_tls: the same for those with certificates
     cluster : that is governed, None = none is
     """
 
@@ -68,7 +68,9 @@ class Wanted(NamedTuple):
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
     viewer_token: Path | None = None
+    oidc_secret: Path | None = None
     socket: Path | None = None
+    agents_tls: str = ""
 
     @property
     def plan_object(self) -> str:
@@ -118,7 +120,10 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     tasks = AgentSettings(starts_per_second=wanted.starts, lease=lease, silence=silence, output=wanted.output)
     log = _micros(wanted.keep_log)
     keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
-    live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents), tasks=tasks, keep=keep)
+    agents, secure = _address("--agents", wanted.agents), _address("--agents-tls", wanted.agents_tls)
+    live = LiveSettings(
+        wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=keep
+    )
     gap, interval = _pace(wanted)
     of_all, of_one = the_limits(wanted.limits)
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
@@ -135,6 +140,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         key=wanted.key,
         names=tuple(wanted.names),
         viewer_token=wanted.viewer_token,
+        oidc_secret=wanted.oidc_secret,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
         has_pods=wanted.cluster is not None and not wanted.cluster.observes,
         limits=of_one,
@@ -190,13 +196,13 @@ def _pointers(directory: Path) -> tuple[Path, ...]:
     return () if is_other else (pointer,)
 
 
-def _address(text: str) -> tuple[str, int] | None:
+def _address(option: str, text: str) -> tuple[str, int] | None:
     """`HOST:PORT`, or `PORT` for all addresses of this machine."""
     if not text:
         return None
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"--agents {printable(text)}: write HOST:PORT, as 10.0.0.1:7879")
+        raise UsageError(f"{option} {printable(text)}: write HOST:PORT, as 10.0.0.1:7879")
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - what its user asked for
 
 
@@ -231,9 +237,15 @@ def _micros(duration: str | int) -> int:
 
 
 def run_agent(words: Sequence[str]) -> None:
-    """Become an agent: a small process of its own, without what the command line has imported. Does not return."""
+    """Become an agent: a small process of its own, without what the command line has imported. Does not return.
+
+    With `enrol` in front, only have its host enrolled.
+    """
     import fairhold.agent  # noqa: PLC0415
 
+    if words and words[0] == "enrol":
+        _enrol(words[1:])
+        return
     path = Path(fairhold.agent.__file__).with_name("__main__.py")
     sys.stdout.flush()
     try:
@@ -249,3 +261,25 @@ def run_agent(words: Sequence[str]) -> None:
                 )
             ]
         ) from None
+
+
+def _enrol(words: Sequence[str]) -> None:
+    """`agent enrol`. Raises UsageError, InputError."""
+    from fairhold.agent.link import Address  # noqa: PLC0415
+
+    options = dict(zip(words[::2], words[1::2], strict=False))
+    if len(words) % 2 or {*options} != {"--directory", "--connect", "--host"}:
+        raise UsageError("write `fairhold agent enrol --directory DIR --connect tls:HOST:PORT --host NAME`")
+    try:
+        address = Address(options["--connect"])
+    except ValueError as error:
+        raise UsageError(f"--connect: {printable(str(error))}") from None
+    if not address.is_secure:
+        raise UsageError("a host enrols where TLS is spoken: --connect tls:HOST:PORT")
+    try:
+        from fairhold.engines.agents.enrolling import enrol, read_code  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise UsageError("to enrol needs more than the base: pip install 'fairhold[service]'") from None
+    directory = Path(options["--directory"])
+    enrol(directory, address, options["--host"], read_code())
+    say(f"{options['--host']} has enrolled; its identity is in {directory / 'identity'}")

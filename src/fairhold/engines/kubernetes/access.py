@@ -168,8 +168,8 @@ class _Credentials:
                 timeout=_HELPER,
                 env=os.environ | extra | {"KUBERNETES_EXEC_INFO": json.dumps(kind)},
             )
-            status = json.loads(done.stdout)["status"]
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+            status = dict(json.loads(done.stdout)["status"])
+        except (OSError, subprocess.SubprocessError, ValueError, TypeError, KeyError) as error:
             what = f"`{command[0]}`, which makes its credentials, has failed: {error}"
             raise _wrong(what, "run `kubectl get nodes` to see more", self._path) from None
         self._made, self._until = status, time.time() + _FRESH

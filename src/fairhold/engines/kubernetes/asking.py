@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
 
+MOST_ATTEMPTS = 10**14
+"""Numbers of attempts are believed below it; pods bear up to ten times as many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
@@ -56,6 +59,8 @@ class Asking:
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
         self.faulted: list[str] = []
+        self._last = 0
+        """Highest number of an attempt that a pod bore when it came."""
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
         self._of_gang: dict[Key, dict[str, Work]] = {}
@@ -99,7 +104,9 @@ class Asking:
         self._refused = {}
 
     def add(self, work: Work) -> None:
-        """A pod is to get a job."""
+        """A pod is to get a job. Whoever invents a number of an attempt does not use up all there are."""
+        if work.pod.attempt < MOST_ATTEMPTS:
+            self._last = max(self._last, work.pod.attempt)
         self._refused.pop(work.pod.uid, None)
         self._new[work.pod.uid] = work
         for key in _keys(work.pod):
@@ -238,7 +245,7 @@ class Asking:
         is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
         return Appeared(
-            uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job, self.works.last
+            uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job, self._last
         )
 
 

@@ -12,7 +12,7 @@ from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs, in_words
 from fairhold.engines.kubernetes.vacancies import replaced
-from fairhold.engines.kubernetes.work import camel
+from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
 from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
 from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.asking import Namespace
     from fairhold.engines.kubernetes.gangs import Key
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
-    from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
     from fairhold.model.plan import Plan
@@ -105,7 +104,7 @@ class Governor:
                 return
             self._others.pop(pod.uid, None)
             self.fleet.lose_foreign(pod.uid)
-            work = self.works.add(pod)
+            work = self.works.of[pod.uid] = Work(pod)
             self._take_in(work)
         elif pod.is_newer_than(work.pod):
             was_bound = bool(work.pod.node)
@@ -232,8 +231,7 @@ class Governor:
 
     def is_over(self, job: str) -> None:
         """A job is over: its pods are stopped where they are not."""
-        self.works.vacancies.drop(job)
-        self.works.least.pop(job, None)
+        self.works.drop(job)
         if (key := self.gangs.forget(job)) is not None:
             self.asking.again(key)
         for uid in tuple(self.works.of_job.get(job, {}).values()):
@@ -260,7 +258,7 @@ class Governor:
         """
         self.works.awaits(seat, family)
         if manifest:
-            self.works.anew.append(manifest)
+            self.works.make_anew(family, manifest)
 
     def execute(self, order: Order) -> None:
         """Carry out an order of the service; what cannot be done any more is told as an end.
@@ -372,19 +370,20 @@ class Governor:
             return []
         return self.works.writes(self.fleet.host_name)
 
-    def wrote(self, uid: str, pod: Pod | None, *, is_done: bool) -> None:
-        """A request about a pod was answered.
+    def wrote(self, uid: str, pod: Pod | None, *, is_done: bool, refusal: str = "") -> None:
+        """A request about a pod was answered, or to make one anew.
 
-        pod : its object as it is after it, None = there is none; is_done: it was done
+        pod : its object as it is after it, None = there is none; is_done: it was done; refusal: why it never is
         """
         work = self.works.of.get(uid)
         if work is None:
+            self.works.made(uid, is_done=is_done)
             return
         if pod is None or pod.uid != uid:
             self.lose_pod(uid)
             return
         self.see_pod(pod)
-        self.works.answered(work, is_done=is_done)
+        self.works.answered(work, is_done=is_done, refusal=refusal)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""

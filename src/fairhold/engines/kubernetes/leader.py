@@ -18,12 +18,11 @@ import math
 import secrets
 import socket
 import threading
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes import names
-from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.api import ApiError, clock
 from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
 from fairhold.errors import Fault, InputError
 
@@ -35,14 +34,8 @@ if TYPE_CHECKING:
 LEASE = "fairhold"
 _LOG = logging.getLogger("fairhold")
 _NOT_FOUND, _CONFLICT = 404, 409
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _WAKE = 0.2
 """Seconds after which a writer that waits looks whether it is to end."""
-
-
-def clock() -> float:
-    """Seconds that pass also while the machine sleeps, where the system counts them."""
-    return time.clock_gettime(_CLOCK)
 
 
 class Fence(Protocol):
@@ -175,6 +168,9 @@ class Leader:
             except ApiError as error:
                 answer = Refused.CONFLICT if error.status == _CONFLICT else Refused.UNKNOWN
                 self._complain(error)
+            except Exception:  # noqa: BLE001 - a fault of ours: nobody would know that the lease has ended
+                answer = Refused.UNKNOWN
+                _LOG.exception("the lease could not be asked for")
             self._answered(ask, began, answer)
         if self.lost and not self._is_closing:
             self.on_lost()

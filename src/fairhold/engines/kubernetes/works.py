@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import heapq
-import json
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.avoiding import AVOIDED_FOR
+from fairhold.engines.kubernetes.making import Making
+from fairhold.engines.kubernetes.news import text_of
+from fairhold.engines.kubernetes.refusing import MOST as MOST_REFUSALS
+from fairhold.engines.kubernetes.refusing import Refusals
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
-from fairhold.engines.kubernetes.work import UNSTARTED, Work
-from fairhold.engines.kubernetes.writes import EXPLAIN, recreate
+from fairhold.engines.kubernetes.work import UNSTARTED, reason_of
+from fairhold.engines.kubernetes.writes import EXPLAIN
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
-from fairhold.ports.governor import AWAITED
-from fairhold.units import SECOND, format_instant
+from fairhold.ports.governor import AWAITED, REFUSED
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairhold.engines.kubernetes.avoiding import Avoided
-    from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
@@ -30,8 +33,6 @@ PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
 MOST_EXPLAINING = 4
 """Requests on their way at once that say why pods wait; other requests come before the rest of them."""
-MOST_ATTEMPTS = 10**14
-"""Numbers of attempts are believed below it; pods bear up to ten times as many."""
 BINDING = 10 * SECOND
 """How long kube-scheduler may be unable to bind a pod before it is placed again."""
 _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
@@ -46,7 +47,6 @@ class Works:
     news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
-    last      : highest number of an attempt that a pod bore when it was seen first
     """
 
     def __init__(self, now: Callable[[], int], avoided: Avoided) -> None:
@@ -62,13 +62,14 @@ class Works:
         self._of_attempt: dict[int, str] = {}
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
-        self.start_within = self.last = 0
-        self.anew: list[bytes] = []
+        self.start_within = 0
+        self.anew = Making(self.vacancies)
+        self.refusals = Refusals()
         self.asking: list[Work] = []
 
     def take_news(self) -> list[Event | Replaced]:
         """What the service is to be told; it counts as told."""
-        news, self.news = self.news, []
+        news, self.news = [*self.news, *self.refusals.over(self.now())], []
         return news
 
     def take_asking(self) -> list[Work]:
@@ -77,13 +78,6 @@ class Works:
         return asking
 
     # What becomes of a pod
-
-    def add(self, pod: Pod) -> Work:
-        """A pod is new here; whoever invents the number of an attempt does not use up all there are."""
-        if pod.attempt < MOST_ATTEMPTS:
-            self.last = max(self.last, pod.attempt)
-        work = self.of[pod.uid] = Work(pod)
-        return work
 
     def look(self, work: Work) -> None:
         """Tell what is new of a pod that was let go, and see later whether something is to be written."""
@@ -116,15 +110,15 @@ class Works:
             self.news.append(JobCancelled(work.job))
 
     def _watch_start(self, work: Work) -> None:
-        """The containers of a pod cannot start: after a while it is stopped, so that others get what it holds."""
-        now = self.now()
-        if not self.start_within or not work.pod.unstarted or work.stopping:
+        """A pod cannot start, and is not placed again: after a while it is stopped, and others get what it holds."""
+        now, hindrance = self.now(), work.hindrance
+        if not self.start_within or not hindrance or work.stopping:
             work.start_by = 0
         elif not work.start_by:
             work.start_by = now + self.start_within
             heapq.heappush(self._timers, (work.start_by, work.pod.uid))
         elif work.start_by <= now:
-            work.stopping, work.why = UNSTARTED, (UNSTARTED, work.pod.unstarted)
+            work.stopping, work.why = UNSTARTED, (UNSTARTED, hindrance)
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
@@ -137,8 +131,8 @@ class Works:
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
         self._ended.pop(work.attempt, None)
-        if work.is_replaced and work.pod.manifest:
-            self.anew.append(work.pod.manifest)
+        if work.is_replaced and work.pod.manifest and work.pod.family:
+            self.anew.add(work.pod.family, work.made_as or work.pod.manifest)
         self._unseat(work)
         return work
 
@@ -150,6 +144,12 @@ class Works:
         """A pod is the one of a task from now on."""
         work.job, work.index = seat
         self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
+
+    def drop(self, job: str) -> None:
+        """A job is over."""
+        self.vacancies.drop(job)
+        self.least.pop(job, None)
+        self.refusals.drop(job)
 
     def is_held(self, attempt: int) -> bool:
         """Whether a pod has this attempt and is not over."""
@@ -168,6 +168,22 @@ class Works:
         self.vacancies.await_until(family, seat, until)
         heapq.heappush(self._timers, (until, ""))
 
+    def make_anew(self, family: Family, manifest: bytes) -> None:
+        """Make a bare pod anew that is gone; where it is still there, when it is."""
+        for work in self.of.values():
+            if work.pod.family == family:
+                work.is_replaced |= work.is_told or work.is_unwanted
+                return
+        self.anew.add(family, manifest)
+
+    def made(self, name: str, *, is_done: bool) -> None:
+        """A request to make a bare pod anew was answered: from now on its task waits for it."""
+        family = (name, "")
+        if retry_at := self.anew.answered(family, self.now(), is_done=is_done):
+            self.wake_at(retry_at)
+        for seat in self.vacancies.seats(family):
+            self.awaits(seat, family)
+
     def lose_host(self, name: str) -> None:
         """Nothing of a node runs any more, as an operator says."""
         for work in self.of.values():
@@ -181,7 +197,7 @@ class Works:
     def _end(self, work: Work, end: Exit) -> None:
         """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
         pod = work.pod
-        end = end._replace(reason=_reason(work, end.reason))
+        end = end._replace(reason=reason_of(work, end.reason))
         if end.reason == UNSTARTED and work.stopping:
             end = end._replace(detail=work.why[1])
         waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
@@ -254,7 +270,7 @@ class Works:
                 self.news.append(TaskEnded(order.attempt, Outcome.STOPPED, Exit(order.reason, detail="it has no pod")))
             return
         if isinstance(order, Notify):
-            work.notice, work.deadline = _notice_text(order), order.deadline
+            work.notice, work.deadline = text_of(order), order.deadline
         elif isinstance(order, Withdraw):
             work.notice, work.deadline = "", 0
         else:
@@ -314,8 +330,7 @@ class Works:
     def writes(self, host_name: Callable[[str], str]) -> list[Write]:
         """Requests to make now; host_name: value of the label by which pods are pinned to a node."""
         now = self.now()
-        found = [recreate(packed) for packed in self.anew]
-        self.anew = []
+        found = list(self.anew.writes(now))
         self.ring(now)
         touched, self.touched = self.touched, {}
         for uid in touched:
@@ -358,39 +373,27 @@ class Works:
         """There is something to do at an instant."""
         heapq.heappush(self._timers, (instant, ""))
 
-    def answered(self, work: Work, *, is_done: bool) -> None:
-        """A request about a pod was answered."""
-        work.is_busy = False
+    def answered(self, work: Work, *, is_done: bool, refusal: str = "") -> None:
+        """A request about a pod was answered; refusal: what the API server said that will not do it, as it looks."""
         self._explaining.discard(work.pod.uid)
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
             self._stop(work, work.stopping)
+        elif not work.pod.is_gated:
+            self.refusals.drop(work.job)
+        elif refusal and work.attempt and work.tries >= MOST_REFUSALS:
+            self.news.append(JobHeld(work.job, f"{REFUSED}{refusal}"))
+            self._stop(work, "requeue")
+            self.wake_at(self.refusals.add(work.job, self.now()))
+
+    def failed(self, uid: str) -> None:
+        """What became of a request is not known: it is made again later, if it is still due."""
+        if (work := self.of.get(uid)) is not None:
+            self.answered(work, is_done=False)
+        else:
+            self.made(uid, is_done=False)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""
         return self._timers[0][0] if self._timers else 0
-
-
-def _reason(work: Work, reason: str) -> str:
-    """Why a pod has ended: what stopped it comes before how it took that.
-
-    But its Job counts the end of a pod whose units were to be taken back, and that has ended before it was let go.
-    """
-    is_own_end = reason in {"finished", "yielded"} or not work.pod.is_deleting
-    is_counted = work.stopping in {"reclaim", "requeue"} and not work.pod.is_released
-    if work.stopping and not (is_own_end and is_counted):
-        return work.stopping
-    if is_own_end:
-        return reason
-    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
-        return "reclaim"
-    return "host_lost" if work.pod.is_disrupted else "cancel"
-
-
-def _notice_text(order: Notify) -> str:
-    """What a pod is told: by when it has to go, why, and for whom."""
-    said = {"deadline": format_instant(order.deadline), "reason": order.reason}
-    if order.taker:
-        said["taker"] = order.taker
-    return json.dumps(said)

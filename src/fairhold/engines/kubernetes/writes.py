@@ -98,10 +98,13 @@ def explain(pod: Pod, reason: str, message: str, *, is_granted: bool, is_refused
     return Write(pod.uid, EXPLAIN, "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told)
 
 
-def recreate(packed: bytes) -> Write:
-    """Make a bare pod anew; it fails where one of its name is there, and then nothing is missing."""
+def recreate(key: str, packed: bytes) -> Write:
+    """Make a bare pod anew; it fails where one of its name is there, and then nothing is missing.
+
+    key : by which it is answered in the place of a uid
+    """
     document = unpack(packed)
-    return Write("", "recreate", "POST", f"/api/v1/namespaces/{document['metadata']['namespace']}/pods", document)
+    return Write(key, "recreate", "POST", f"/api/v1/namespaces/{document['metadata']['namespace']}/pods", document)
 
 
 def release(pod: Pod) -> Write:

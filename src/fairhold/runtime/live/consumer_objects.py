@@ -7,13 +7,13 @@ tell what is; nothing reads them.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, VERSION
 from fairhold.engines.kubernetes.names import DOMAIN
+from fairhold.engines.kubernetes.repeating import Again, Repeating
 from fairhold.engines.kubernetes.writes import MERGE
 from fairhold.errors import FairholdError
 from fairhold.runtime.live.consumer_status import merge, names_of, statuses_of
@@ -60,32 +60,20 @@ class ConsumerObjects:
         self._listed_at = 0.0
         self._foreign: set[str] = set()
         self._complaint = ""
-        self._wake, self._is_closing = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name="consumer objects", daemon=True)
+        self._thread = Repeating("consumer objects", self._round)
 
     def start(self) -> None:
         """Begin."""
-        self._desk.listeners.append(lambda _: self._wake.set())
-        self._wake.set()
+        self._desk.listeners.append(lambda _: self._thread.wake())
+        self._thread.wake()
         self._thread.start()
 
     def close(self) -> None:
         """Stop; the objects stay as they are."""
-        self._is_closing.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(5.0)
+        self._thread.close(5.0)
 
-    def _run(self) -> None:
-        while not self._is_closing.is_set():
-            self._wake.wait(self._idle)
-            self._wake.clear()
-            if self._is_closing.is_set():
-                return
-            self._is_closing.wait(max(self._pause, self._round()))
-
-    def _round(self) -> float:
-        """Make the objects say what is; seconds for which the desk is to be left alone."""
+    def _round(self) -> Again:
+        """Make the objects say what is; the desk is left alone for a while then."""
         try:
             if self._objects is None or time.monotonic() - self._listed_at > self._idle:
                 self._list()
@@ -98,13 +86,10 @@ class ConsumerObjects:
         except ApiError as error:
             self._objects = None
             self._complain(error)
-            if error.status == _NOT_FOUND:
-                return self._idle
-            self._wake.set()
-            return self._pause
+            return Again(self._idle if error.status == _NOT_FOUND else self._pause, 0.0)
         except FairholdError:  # the service ends
-            return self._pause
-        return needed * _SHARE
+            return Again(self._pause, self._idle)
+        return Again(max(self._pause, needed * _SHARE), self._idle)
 
     def _look(self, core: Core) -> Document | None:
         """What consumers have; None while nodes count as silent because nobody is heard."""
@@ -122,7 +107,7 @@ class ConsumerObjects:
         assert self._objects is not None
         names = names_of(statuses)
         for path, name in names.items():
-            if self._is_closing.is_set():
+            if self._thread.is_closing.is_set():
                 return
             made = self._objects.get(name) or self._make(name)
             if made is None:
@@ -141,7 +126,7 @@ class ConsumerObjects:
             if error.status != _NOT_FOUND:
                 raise
             self._objects.pop(name, None)
-            self._wake.set()
+            self._thread.wake()
 
     def _make(self, name: str) -> Document | None:
         """Make an object; None where there is one that somebody else made."""
@@ -175,7 +160,7 @@ class ConsumerObjects:
     def _complain(self, error: ApiError) -> None:
         """Once for each reason."""
         what = "missing" if error.status == _NOT_FOUND else f"{error.status} {error.reason}"
-        if what == self._complaint or self._is_closing.is_set():
+        if what == self._complaint or self._thread.is_closing.is_set():
             return
         self._complaint = what
         if error.status == _NOT_FOUND:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.events import JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
-from fairhold.ports.governor import AWAITED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
+from fairhold.ports.governor import AWAITED, REFUSED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.waiting import reason_of
@@ -246,6 +246,8 @@ class Governing:
             self.governor.accepted(uid, seat, attempts[0], host, is_last=is_last)
         else:
             self.governor.accepted(uid, seat)
+            if (job.hold or "").startswith(REFUSED):  # for a while, which nobody counts any more
+                core.feed(JobReleased(job.name))
             self._explain_later(core)
 
     def _replace(self, core: Core, report: Replaced) -> None:

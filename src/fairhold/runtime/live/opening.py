@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from fairhold.engines.agents.authority import Authority
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
@@ -75,6 +76,7 @@ class LiveSettings:
     directory : state directory, absolute
     own       : name of the plan's host that is the service's own machine, empty = plain slots only
     agents    : address and port for agents of other machines, None = there are none
+    agents_tls : the same for those that prove by certificates who they are
     launch    : whether the own machine's agent is started where none runs
     tasks     : how agents and what they run are treated
     keep      : how long what is over is kept
@@ -86,6 +88,7 @@ class LiveSettings:
     directory: Path
     own: str = ""
     agents: tuple[str, int] | None = None
+    agents_tls: tuple[str, int] | None = None
     launch: bool = True
     tasks: AgentSettings = field(default_factory=AgentSettings)
     limits: Limits = field(default_factory=Limits)
@@ -94,6 +97,11 @@ class LiveSettings:
     cycle_max_interval: int = 1_000_000
     cluster: ClusterSettings | None = None
     tell: Callable[[str], None] = _LOG.info
+
+    @property
+    def has_others(self) -> bool:
+        """Whether agents of other machines may connect."""
+        return self.agents is not None or self.agents_tls is not None
 
 
 class Rising:
@@ -157,13 +165,14 @@ class Live:
         with ExitStack() as opened:
             opened.callback(self.store.close)
             listen()
-            doors = Doors(directory, settings.agents)
+            doors = Doors(directory, settings.agents, settings.agents_tls)
             opened.callback(doors.close)
             secret = the_secret(directory)
+            self._authority = self._open_authority()
             with refusing_damage(self.store):
                 self.core = self._open_core(text, name, plan)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
-            self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
+            self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.has_others else 0.0)
             self.hub = self._open_hub(doors, secret, lambda: wakes[0]() if wakes else None)
             opened.pop_all()
         self.desk = Desk(self.core, self.hub)
@@ -194,7 +203,7 @@ class Live:
             settings.tell(line)
         if plan and (line := told_of(core, before, plan, name)):
             settings.tell(line)
-        if line := nothing_can_start(core.plan, settings.own, others=settings.agents is not None):
+        if line := nothing_can_start(core.plan, settings.own, others=settings.has_others):
             settings.tell(line)
         if any(len(books.rows) >= MANY_ROWS for books in core.orchestrator.books.values()):
             prefer_compiled(MANY_ROWS)
@@ -213,9 +222,17 @@ class Live:
             lease_before=self._leases.before,
             is_planned=self._is_planned,
             handed_out=lambda: [resource.name for resource in self.core.plan.resources],
+            authority=self._authority,
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
         )
+
+    def _open_authority(self) -> Authority | None:
+        if self.settings.agents_tls is None:
+            return None
+        from fairhold.engines.agents.authority import Authority  # noqa: PLC0415 - it needs a library that few need
+
+        return Authority(self.settings.directory, time_of_day)
 
     def _is_planned(self, host: str) -> bool:
         cluster = self.core.cluster

@@ -6,13 +6,13 @@ A generation is put in force once. Where another plan was applied since, that on
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import PLANS, text_of
+from fairhold.engines.kubernetes.repeating import Again, Repeating
 from fairhold.engines.kubernetes.watching import Watcher
 from fairhold.engines.kubernetes.writes import MERGE
 from fairhold.errors import Fault, InputError
@@ -80,24 +80,21 @@ class PlanObject:
         self._compared: tuple[tuple[int, int], bool] = ((0, 0), True)
         self._decided: tuple[str, int] | None = None
         self._retry_at: float | None = None
-        self._wake, self._is_closing = threading.Event(), threading.Event()
         self._complaint = ""
         self._watcher = Watcher(api, "plans", PLANS, self, fieldSelector=f"metadata.name={name}")
-        self._thread = threading.Thread(target=self._run, name="plan object", daemon=True)
+        self._thread = Repeating("plan object", self._act)
 
     def start(self) -> None:
         """Begin to follow; the object need not be there."""
-        self._desk.listeners.append(lambda _: self._wake.set())
+        self._desk.listeners.append(lambda _: self._thread.wake())
         self._watcher.start()
         self._thread.start()
 
     def close(self) -> None:
         """Stop; the plan in force stays."""
-        self._is_closing.set()
+        self._thread.is_closing.set()
         self._watcher.close()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(5.0)
+        self._thread.close(5.0)
 
     # As the watcher knows it; in its thread
 
@@ -105,7 +102,7 @@ class PlanObject:
         """The object is there, or has changed."""
         del kind
         self._document, self._was_seen = dict(document), True
-        self._wake.set()
+        self._thread.wake()
 
     def gone(self, kind: str, document: Mapping[str, Any]) -> None:
         """The object was deleted."""
@@ -121,6 +118,9 @@ class PlanObject:
             self.gone(kind, self._document)
         elif not self._was_seen:
             self._complain(f"there is no Plan {self.name} yet: the plan in force stays until there is")
+
+    def went_back(self, kind: str) -> None:
+        """What is seen next counts."""
 
     def fresh(self, kind: str) -> None:
         """Nothing is to be done."""
@@ -138,15 +138,9 @@ class PlanObject:
 
     # In the thread
 
-    def _run(self) -> None:
-        while not self._is_closing.is_set():
-            left = None if self._retry_at is None else max(0.0, self._retry_at - time.monotonic())
-            self._wake.wait(left)
-            self._wake.clear()
-            if self._is_closing.is_set():
-                return
-            self._look()
-            self._is_closing.wait(_PAUSE)
+    def _act(self) -> Again:
+        self._look()
+        return Again(_PAUSE, None if self._retry_at is None else max(0.0, self._retry_at - time.monotonic() - _PAUSE))
 
     def _look(self) -> None:
         """Put a new generation in force, and say what became of it."""
@@ -197,7 +191,7 @@ class PlanObject:
 
     def _say(self, document: Document) -> None:
         """Write the status where it is another."""
-        if self._is_closing.is_set():
+        if self._thread.is_closing.is_set():
             return
         plan = self._store.plan()
         outcome = self._outcome
