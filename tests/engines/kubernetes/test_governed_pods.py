@@ -60,6 +60,23 @@ def test_a_pod_that_had_a_job_keeps_it_when_its_namespace_is_governed_no_more(cl
     assert cluster.named("p")["metadata"]["finalizers"] == []
 
 
+@pytest.mark.parametrize("priority", [99, 1_000_000])
+def test_a_priority_class_orders_pods_and_puts_none_out_of_reach(cluster: Pretended, priority: int) -> None:
+    for number in range(8):
+        cluster.pod(f"r{number}", priority=priority)
+    cluster.settle()
+    assert len(cluster.running()) == 8  # of which its consumer deserves none
+    cluster.pod("owner", namespace="trading")
+    cluster.settle()
+    assert cluster.running("trading") == ["owner"]
+    assert len(cluster.running()) == 7
+    cluster.pod("low")
+    cluster.pod("high", priority=priority)
+    cluster.finish(cluster.running()[0])
+    cluster.settle()
+    assert {"high", "low"} & set(cluster.running()) == {"high"}
+
+
 @pytest.mark.parametrize("kind", ["DaemonSet", "Node"])
 def test_a_governed_pod_stays_so_whatever_controller_its_user_names(cluster: Pretended, kind: str) -> None:
     cluster.pod("runs")

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.ports.governor import AWAITED, REFUSED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
@@ -177,9 +179,15 @@ class Governing:
         return seat if seat[0] else _seat_of_going(core, asked)
 
     def _submit(self, core: Core, asked: Appeared) -> str:
-        """A new job. Raises InputError where it cannot be accepted."""
+        """A new job. Raises InputError where it cannot be accepted.
+
+        Whoever submits a pod chooses its priority class, and must not put it out of reach of others by that.
+        """
+        terms, books = asked.terms, core.cluster.books.get(POOLED)
+        if books is not None and shares_queues(books, terms.consumer):
+            terms = replace(terms, preemptible=True)
         uid = "" if core.observes else asked.work[0]  # what others take back and give again comes again
-        job = core.submit(Submission(asked.user, uid, asked.terms, asked.spec))
+        job = core.submit(Submission(asked.user, uid, terms, asked.spec))
         if key := _gang_of(asked.spec):
             self.governor.begin_gang(key, job, asked.terms.min_count)
         return job
