@@ -51,6 +51,25 @@ def test_every_pod_of_a_gang_is_adopted_where_it_runs(cluster: Pretended, tmp_pa
         assert "deletionTimestamp" not in meta
 
 
+def test_a_job_has_the_name_of_the_pod_that_took_the_place_of_its_first(cluster: Pretended) -> None:
+    for number in range(6):
+        cluster.pod(f"r{number}", job=f"j{number}")
+    cluster.settle()
+    for number in range(6):
+        cluster.pod(f"t{number}", namespace="trading")
+    cluster.settle()
+    assert cluster.running() == []
+    cluster.pod("again", job="j0")
+    cluster.settle()
+    for name in ("t0", "t1", "t2", "t3", "t4", "t5"):
+        cluster.finish(name)
+    cluster.settle()
+    assert cluster.running() == ["again"]
+    core = cluster.play.core
+    [name] = [spec.name for job in core.cluster.jobs.values() if job.running and (spec := core.specs.of(job.name))]
+    assert name == "again"
+
+
 def test_a_pod_of_a_gang_that_cannot_be_adopted_takes_no_other_with_it(cluster: Pretended, tmp_path: Path) -> None:
     for index in range(3):
         cluster.pod(f"p{index}", annotations={names.GANG_SIZE: "3"}, job="j")

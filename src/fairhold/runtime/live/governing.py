@@ -268,7 +268,7 @@ class Governing:
             words = labels[key].split(",")
             words[report.index] = word
             labels[key] = ",".join(words)
-        core.change(JobChanged(report.job), labels)
+        core.change(JobChanged(report.job), labels, name=labels["pod"].partition(",")[0])
 
     def _compare(self, core: Core, uids: frozenset[str]) -> None:
         """Jobs from before this start whose pods are not there any more are over, but those that wait for others."""
