@@ -86,6 +86,10 @@ class Fleet:
         self._gone.setdefault(name, now)
         self._changed.add(name)
 
+    def gone_since(self, name: str) -> int:
+        """Since when the object of a node is gone, 0 = it is there, or the node counts as lost."""
+        return self._gone.get(name, 0)
+
     def give_up(self, now: int, patience: int) -> int:
         """Count nodes as lost whose objects have been gone for so long; when the next will have been, 0 = never."""
         late = {name for name, since in self._gone.items() if since + patience <= now}
