@@ -290,11 +290,13 @@ class Governor:
         self.fleet.forget_but(lambda: {work.pod.constraint for work in self.works.of.values() if not work.is_told})
         self.asking.label_all()
         self._count_lost()
-        for said in self.fleet.events(is_fresh=self.stale_since is None):
+        happened = list(self.fleet.events(is_fresh=self.stale_since is None))
+        held = self._held() if any(isinstance(each, str) for each in happened) else {}
+        for said in happened:
             if isinstance(said, MachineGone):
                 self.works.lose_host(said.machine)
                 yield from self.works.take_news()
-            yield self._report_of(said) if isinstance(said, str) else said
+            yield self._report_of(said, held.get(said, ())) if isinstance(said, str) else said
         for work in list(self.asking.waiting()):
             yield from self._fill_vacancy(work)
         yield from self.asking.take(is_bound=False)
@@ -351,14 +353,17 @@ class Governor:
             lacks = f"{len(members)} of the {least} pods of its {in_words(key)} are there"
         yield GangChanged(job, least, lacks)
 
-    def _report_of(self, name: str) -> MachineReported:
-        """What a node holds: all that was let go to it, or is about to be, and whose end is not recorded."""
-        held = tuple(
-            Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
-            for work in self.works.of.values()
-            if work.attempt and work.host == name and not work.is_recorded
-        )
-        return MachineReported(name, self.fleet.nodes[name].boot, 0, held, self.spool, self.fleet.labels(name))
+    def _held(self) -> dict[str, list[Held]]:
+        """What nodes hold: all that was let go to one, or is about to be, and whose end is not recorded."""
+        found: dict[str, list[Held]] = {}
+        for work in self.works.of.values():
+            if work.attempt and not work.is_recorded:
+                held = Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
+                found.setdefault(work.host, []).append(held)
+        return found
+
+    def _report_of(self, name: str, held: Iterable[Held]) -> MachineReported:
+        return MachineReported(name, self.fleet.nodes[name].boot, 0, tuple(held), self.spool, self.fleet.labels(name))
 
     def writes(self) -> list[Write]:
         """Requests to make now; each is answered by `wrote`. None while what is known may be out of date."""
