@@ -62,6 +62,7 @@ class Replaced:
     """A pod takes the place of another, of a task by its job and number.
 
     owner : its family in one word, empty = nobody makes it anew
+    terms : what it asks for, None = the same. Where that is something else it is no such task: `ask_anew`
     """
 
     job: str
@@ -69,6 +70,7 @@ class Replaced:
     pod: str
     uid: str
     owner: str = ""
+    terms: JobSubmitted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,10 @@ class Governor(Protocol):
 
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now."""
+        ...
+
+    def ask_anew(self, uid: str) -> None:
+        """A pod is not the one of the task whose place it took: it gets a job of its own."""
         ...
 
     def unwanted(self, uid: str) -> None:

@@ -70,6 +70,26 @@ def test_a_job_has_the_name_of_the_pod_that_took_the_place_of_its_first(cluster:
     assert name == "again"
 
 
+def test_a_pod_that_asks_for_more_than_the_one_whose_place_it_takes_gets_a_job_of_its_own(cluster: Pretended) -> None:
+    for number in range(6):
+        cluster.pod(f"r{number}", job="j")
+    cluster.settle()
+    for number in range(6):
+        cluster.pod(f"t{number}", namespace="trading")
+    cluster.settle()
+    assert cluster.running() == []
+    cluster.pod("more", gpus=2, job="j")
+    cluster.pod("same", job="j")
+    cluster.settle()
+    for number in range(6):
+        cluster.finish(f"t{number}")
+    cluster.settle()
+    assert cluster.running() == ["more", "same"]
+    core = cluster.play.core
+    units = [dict(core.cluster.attempts[each].job.terms.unit)["gpu"] for each in core.cluster.attempts]
+    assert sorted(units) == ["1", "2"]
+
+
 def test_a_pod_of_a_gang_that_cannot_be_adopted_takes_no_other_with_it(cluster: Pretended, tmp_path: Path) -> None:
     for index in range(3):
         cluster.pod(f"p{index}", annotations={names.GANG_SIZE: "3"}, job="j")

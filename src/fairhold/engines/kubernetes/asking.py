@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.gangs import in_words
-from fairhold.engines.kubernetes.vacancies import owner_of
+from fairhold.engines.kubernetes.vacancies import owner_of, replaced
 from fairhold.engines.kubernetes.whose import consumer_of, terms_of
 from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.model.vector import decimal_text
+from fairhold.orchestrator.events import JobReleased
 from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.works import Works
     from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
+    from fairhold.ports.governor import Replaced
 
 MOST_ATTEMPTS = 10**14
 """Numbers of attempts are believed below it; pods bear up to ten times as many."""
@@ -150,6 +152,25 @@ class Asking:
         """Have hosts labelled with what new pods say of nodes."""
         for work in self._new.values():
             self.fleet.label_for(work.pod.constraint)
+
+    def fill_vacancies(self) -> Iterator[Replaced | JobReleased]:
+        """Let new pods take the places of those of their families that were stopped; what they ask for is compared."""
+        for work in list(self.waiting()):
+            pod, vacancies = work.pod, self.works.vacancies
+            if not pod.family or pod.is_deleting or not vacancies.seats(pod.family):
+                continue
+            try:
+                terms = terms_of(self.plan, pod, self._consumer_of(pod), Siting())
+            except InputError:  # it is refused in its turn
+                continue
+            if (vacancy := vacancies.fill(pod.family)) is None:
+                continue
+            self.drop(pod.uid)
+            self.works.seat(work, vacancy.seat)
+            yield replace(replaced(vacancy.seat, pod), terms=terms)
+            self.gangs.touch(work.job)
+            if work.job and vacancy.is_held and not self.gangs.is_one(work.job):
+                yield JobReleased(work.job)
 
     def _siting(self, pods: Sequence[Pod]) -> Siting:
         """Which nodes will do: what the pods say, less those on which one of them could not be bound."""

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs, in_words
-from fairhold.engines.kubernetes.vacancies import replaced
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
-from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
+from fairhold.orchestrator.events import Held, MachineGone, MachineReported, TaskCancelled
 from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged
 
 if TYPE_CHECKING:
@@ -193,6 +192,11 @@ class Governor:
                 self.fleet.lose(host, self.now())
         self._look(work)
 
+    def ask_anew(self, uid: str) -> None:
+        """A pod is not the one of the task whose place it took."""
+        if (work := self.works.of.get(uid)) is not None:
+            self.works.ask_anew(work)
+
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
         self.asking.refuse(uid, fault)
@@ -282,7 +286,8 @@ class Governor:
             self._is_first = False
             yield AllSeen(frozenset(self.works.of))
         yield from self.works.take_news()
-        for work in self.works.take_asking():
+        asking, self.works.asking = self.works.asking, []
+        for work in asking:
             self.asking.add(work)
         if self.fleet.avoided.run_out(self.now()) or self.fleet.is_other:
             self.asking.use(self.asking.plan)
@@ -297,8 +302,7 @@ class Governor:
                 self.works.lose_host(said.machine)
                 yield from self.works.take_news()
             yield self._report_of(said, held.get(said, ())) if isinstance(said, str) else said
-        for work in list(self.asking.waiting()):
-            yield from self._fill_vacancy(work)
+        yield from self.asking.fill_vacancies()
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
         faulted, self.asking.faulted = self.asking.faulted, []
@@ -318,19 +322,6 @@ class Governor:
         if due not in {0, self._lost_at}:
             self.wake_at(due)
         self._lost_at = due
-
-    def _fill_vacancy(self, work: Work) -> Iterator[Report]:
-        """Let a new pod take the place of one of its family that was stopped."""
-        pod = work.pod
-        vacancy = self.works.vacancies.fill(pod.family) if pod.family and not pod.is_deleting else None
-        if vacancy is None:
-            return
-        self.asking.drop(pod.uid)
-        self.works.seat(work, vacancy.seat)
-        yield replaced(vacancy.seat, pod)
-        self.gangs.touch(work.job)
-        if vacancy.is_held and not self.gangs.is_one(work.job):
-            yield JobReleased(work.job)
 
     def _look_at_gang(self, key: Key) -> Iterator[Report]:
         """How many pods of a gang start together, whether so many are there, and which tasks it goes on without."""

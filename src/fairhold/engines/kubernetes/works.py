@@ -72,11 +72,6 @@ class Works:
         news, self.news = [*self.news, *self.refusals.over(self.now())], []
         return news
 
-    def take_asking(self) -> list[Work]:
-        """Pods that are to get another job."""
-        asking, self.asking = self.asking, []
-        return asking
-
     # What becomes of a pod
 
     def look(self, work: Work) -> None:
@@ -233,9 +228,13 @@ class Works:
             self.vacancies.close(work.pod.family, work.seat)
         other = self.of.get(self.pod_of(work.seat))
         if other is not None and other is not work:
-            self._unseat(other)
-            other.job, other.index = "", 0
-            self.asking.append(other)
+            self.ask_anew(other)
+
+    def ask_anew(self, work: Work) -> None:
+        """A pod has no task any more, and gets a job of its own."""
+        self._unseat(work)
+        work.job, work.index = "", 0
+        self.asking.append(work)
 
     def _unseat(self, work: Work) -> None:
         """A pod is not the one of its task any more."""

@@ -261,7 +261,13 @@ class Governing:
     def _replace(self, core: Core, report: Replaced) -> None:
         """A pod takes the place of another: later starts find the task by it."""
         spec = core.specs.of(report.job)
-        if report.job not in core.cluster.jobs or spec is None:
+        job = core.cluster.jobs.get(report.job)
+        if job is None or spec is None:
+            return
+        said, terms = (spec.consumer, job.terms.unit, job.units), report.terms
+        if terms is not None and (terms.consumer, terms.unit, terms.units) != said:
+            self.governor.ask_anew(report.uid)
+            core.feed(TaskCancelled(report.job, report.index))
             return
         labels = dict(spec.labels)
         for key, word in (("pod", report.pod), ("uid", report.uid), ("owner", report.owner)):

@@ -166,7 +166,7 @@ def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Att
     names = {host.name for host in hosts}
     left = [each for each in attempts if not names.intersection(name for name, _ in each.places)]
     amounts = [what_there_is(cluster, host, plan.resources) for host in hosts]
-    there = total([*amounts, _together(cluster.books[POOLED], left)], len(plan.resources))
+    there = total([*amounts, tuple(_together(cluster.books[POOLED], left))], len(plan.resources))
     used = _together(cluster.books[POOLED], attempts)
     has, uses = amounts_document(plan.resources, there), amounts_document(plan.resources, tuple(used))
     return {each.name: {"total": has.get(each.name, 0), "used": uses.get(each.name, 0)} for each in plan.resources}
