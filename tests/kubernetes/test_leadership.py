@@ -155,6 +155,13 @@ def test_a_leader_that_was_stopped_for_long_writes_nothing_more_and_ends(pair: P
     assert pods < pair.running()
 
 
+def test_who_takes_over_has_the_plan_as_its_file_says_then(pair: Pair) -> None:
+    pair.second.plan.write_text(f"# another\n{pair.estate.plan}")
+    assert pair.first.kill(signal.SIGTERM) == 0
+    pair.until_leads(pair.second)
+    assert (pair.second.client.plan().text or "").startswith("# another")
+
+
 def test_a_follower_ends_when_it_is_asked_to(pair: Pair) -> None:
     pair.second.service.send_signal(signal.SIGTERM)
     assert pair.second.service.wait(5) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +14,7 @@ import pytest
 from fairhold.engines.kubernetes import repeating
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, PLANS, text_of
+from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.errors import Fault, InputError
 from fairhold.ports import PlanVersion, StoreFull
 from fairhold.runtime.live import consumer_objects, plan_objects
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.leader import Fence
     from fairhold.runtime.live.auditing import Deed
     from fairhold.runtime.live.desk import Desk
 
@@ -34,12 +37,17 @@ Document = dict[str, Any]
 
 
 class Server:
-    """Objects by path. fails : the status of every answer, 0 = it answers; asked : (method, path) of all requests"""
+    """Objects by path.
+
+    fails : the status of every answer, 0 = it answers; asked : (method, path) of all requests
+    on_change : called with a plan that was changed
+    """
 
     def __init__(self) -> None:
         self.objects: dict[str, Document] = {}
         self.fails = 0
         self.asked: list[tuple[str, str]] = []
+        self.on_change: Callable[[Document], object] = lambda _: None
 
     def request(self, method: str, path: str, body: Document | None = None, *_: str, **__: str) -> Document:
         self.asked.append((method, path))
@@ -50,17 +58,24 @@ class Server:
             path = f"{path}/{body['metadata']['name']}"
             if path in self.objects:
                 raise ApiError(409, "AlreadyExists", "it is there")
-            self.objects[path] = body | {"metadata": body["metadata"] | {"uid": path}}
+            self.objects[path] = body | {"metadata": body["metadata"] | {"uid": path, "resourceVersion": "1"}}
             return self.objects[path]
         path = path.removesuffix("/status")
         if path not in self.objects:
             raise ApiError(404, "NotFound", "it is not there")
+        made, said = self.objects[path], body or {}
+        if method != "GET":
+            named = said["preconditions" if method == "DELETE" else "metadata"]
+            if named != {key: made["metadata"][key] for key in ("uid", "resourceVersion")}:
+                raise ApiError(409, "Conflict", "it has changed")
         if method == "DELETE":
             return self.objects.pop(path)
         if method == "PATCH":
-            assert body is not None
-            made = self.objects[path]
-            self.objects[path] = made | {"status": patched(made.get("status") or {}, body["status"])}
+            meta = made["metadata"] | {"resourceVersion": f"{made['metadata']['resourceVersion']}0"}
+            status = patched(made.get("status") or {}, said["status"])
+            self.objects[path] = made | {"metadata": meta, "status": status}
+            if path.startswith(PLANS):
+                self.on_change(self.objects[path])
         return self.objects[path]
 
     def list(self, path: str, **query: str) -> tuple[list[Document], str]:
@@ -133,8 +148,11 @@ def desk() -> Asked:
 
 
 @contextmanager
-def consumers(server: Server, desk: Asked, is_known: Callable[[], bool] = lambda: True) -> Iterator[ConsumerObjects]:
-    made = ConsumerObjects(cast("Api", server), cast("Desk", desk), is_known, pause=0.01, idle=0.1)
+def consumers(
+    server: Server, desk: Asked, fence: Fence | None = None, is_known: Callable[[], bool] = lambda: True
+) -> Iterator[ConsumerObjects]:
+    server_, desk_ = cast("Api", server), cast("Desk", desk)
+    made = ConsumerObjects(server_, desk_, fence or Unfenced(), is_known, pause=0.01, idle=0.1)
     made.start()
     try:
         yield made
@@ -181,7 +199,7 @@ def test_nothing_is_told_of_a_cluster_that_is_not_known(
 ) -> None:
     those(monkeypatch, "/a")
     is_known: list[bool] = []
-    with consumers(server, desk, lambda: bool(is_known)):
+    with consumers(server, desk, is_known=lambda: bool(is_known)):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
         assert server.objects == {}
         is_known.append(True)
@@ -202,6 +220,38 @@ def test_an_object_of_somebody_else_is_left_alone_and_one_that_was_deleted_is_ma
         desk.tell()
         until(lambda: (server.objects.get(f"{CONSUMERS}/b", {}).get("status") or {}).get("waiting") == {"cpus": 3})
     assert server.objects[f"{CONSUMERS}/a"] is theirs
+
+
+def test_an_object_that_somebody_has_changed_is_looked_at_again(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    those(monkeypatch, "/a")
+    with consumers(server, desk):
+        until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))
+        meta = server.objects[f"{CONSUMERS}/a"]["metadata"] | {"resourceVersion": "2", "annotations": {"theirs": "x"}}
+        server.objects[f"{CONSUMERS}/a"] = {"metadata": meta, "status": {}}
+        those(monkeypatch, "/a", owned=7)
+        desk.tell()
+        until(lambda: (server.objects[f"{CONSUMERS}/a"]["status"] or {}).get("owned") == {"cpus": 7})
+    assert server.objects[f"{CONSUMERS}/a"]["metadata"]["annotations"] == {"theirs": "x"}
+
+
+class Closed(Unfenced):
+    """The fence of a service that leads no more."""
+
+    def passes(self, _: Any) -> bool:
+        return False
+
+
+def test_nothing_is_written_by_a_service_that_leads_no_more(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    those(monkeypatch, "/a")
+    server.objects[f"{PLANS}/estate"] = document = plan_document(SPEC)
+    with consumers(server, desk, Closed()), followed(server, desk, Closed()) as plan:
+        plan.seen("plans", document)
+        until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2 and plan._complaint)
+    assert {method for method, _ in server.asked} == {"LIST"}
 
 
 @pytest.mark.parametrize("status", [0, 403, 404, 503])
@@ -254,10 +304,11 @@ def plan_document(text: Document, generation: int = 1) -> Document:
 
 
 @contextmanager
-def followed(server: Server, desk: Asked) -> Iterator[PlanObject]:
+def followed(server: Server, desk: Asked, fence: Fence | None = None) -> Iterator[PlanObject]:
     """What follows a Plan, without its watch."""
-    made = PlanObject(cast("Api", server), "estate", cast("Desk", desk), lambda: 0)
+    made = PlanObject(cast("Api", server), "estate", cast("Desk", desk), lambda: 0, fence or Unfenced())
     made._watcher = SimpleNamespace(start=lambda: None, close=lambda: None)  # type: ignore[assignment]
+    server.on_change = partial(made.seen, "plans")
     made.start()
     try:
         yield made
@@ -342,7 +393,8 @@ def test_another_plan_in_force_is_told_and_comes_from_no_generation_that_was_see
         until(lambda: shown(server) == (1, 3, "Replaced", []))
     with followed(server, desk) as plan:  # another start
         plan.seen("plans", server.objects[f"{PLANS}/estate"])
-        plan.seen("plans", server.objects[f"{PLANS}/estate"] | plan_document(SPEC | {"default_rank": 2}, 2))
+        server.objects[f"{PLANS}/estate"] |= plan_document(SPEC | {"default_rank": 2}, 2)
+        plan.seen("plans", server.objects[f"{PLANS}/estate"])
         until(lambda: shown(server) == (2, 4, "InForce", []))
 
 

@@ -11,7 +11,8 @@ from fairhold.runtime.live.views.consumers import consumers_document
 from fairhold.runtime.live.views.pods import pod_document, pods_document
 from fairhold.service.planning import Frozen, Look, plan_effect
 from fairhold.units import SECOND
-from tests.live.governed import PLAN, Governed, a_node
+from tests.engines.kubernetes.pretended import node
+from tests.live.governed import PLAN, Governed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +85,7 @@ def test_a_pod_whose_node_was_deleted_says_so_and_no_more_is_used_than_there_is(
     assert all(text.startswith(f"its node {gone} was deleted at 2026-01-05T08:00:0") for text in texts)
     [group] = consumers_document(governed.core)["resource_groups"].values()
     assert group["resources"]["gpu"] == {"total": 8, "used": 8}
-    governed.governor.see_node(a_node(gone))
+    governed.governor.see_node(node(gone))
     governed.settle()
     assert {seen(governed, f"p{number}")["text"] for number in range(8)} == {""}
 

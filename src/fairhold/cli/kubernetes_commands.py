@@ -122,7 +122,7 @@ def kubernetes_release(
     ] = None,
     context: Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")] = "",
 ) -> None:
-    """Let all pods go: gates, finalizers and annotations of Fairhold are taken away, and pods run on."""
+    """Let all pods go: gates, finalizers, annotations and conditions of Fairhold are taken away, and pods run on."""
     from fairhold.cli.kubernetes_release import release_pods  # noqa: PLC0415
 
     release_pods(namespace, kubeconfig, context)

@@ -172,3 +172,15 @@ def test_pods_whose_names_are_taken_keep_no_other_request_waiting() -> None:
             engine._to_write.put(recreate("risk.p", pack(pod)))
         engine._to_write.put(mark(pod, 8))
         until(lambda: marked(fake) == "8")
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+def test_after_a_conflict_it_is_decided_anew_at_once_only_where_something_has_changed(*, is_older: bool) -> None:
+    with governed() as (fake, engine, pod):
+        now = int(fake.request("GET", PATH)["metadata"]["resourceVersion"])
+        version = str(now + 1 if is_older else now - 1)
+        meta = {"uid": pod["metadata"]["uid"], "resourceVersion": version}
+        write = Write(pod["metadata"]["uid"], "keep", "PATCH", PATH, {"metadata": meta}, MERGE, version=version)
+        found, is_done, refusal = engine._carry_out(write)
+        assert found is not None
+        assert (found.uid, is_done, refusal) == (pod["metadata"]["uid"], not is_older, "")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairhold.engines.kubernetes import names, writes
 from fairhold.engines.kubernetes.constraints import Taint
-from fairhold.engines.kubernetes.pods import MARK, Owner, node_of, pod_of
+from fairhold.engines.kubernetes.pods import Owner, node_of, pod_of
 
 META = {"uid": "u1", "namespace": "ml", "name": "p1", "resourceVersion": "7"}
 LEAST = {"metadata": META}
@@ -50,7 +50,7 @@ WHOLE = pod(
     {
         "phase": "Running",
         "containerStatuses": [{"state": {"running": {}}}],
-        "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": MARK}],
+        "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": names.RECLAIMED}],
     },
 )
 

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes.api import ApiError
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 CONTROLLER = f"{DOMAIN}/governor"
 _LONGEST_NOTE, _LONGEST_NAME, _LONGEST_INSTANCE = 1000, 230, 128
-_FORBIDDEN, _TERMINATED = 403, "being terminated"
-"""Status of a refusal, and what the API server says where it is for a namespace that goes."""
+_TERMINATED = "being terminated"
+"""What the API server says where it refuses since a namespace goes."""
 _LOG = logging.getLogger("fairhold")
 
 
@@ -141,7 +142,7 @@ class Announcer:
             if error.reason != self._complaint:
                 self._complaint = error.reason
                 _LOG.warning("an event cannot be written: %s", error)
-            if error.status == _FORBIDDEN:
+            if error.status == HTTPStatus.FORBIDDEN:
                 self._thread.is_closing.wait(self._bounds.pause)
         else:
             self._complaint = ""

@@ -9,11 +9,12 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from fairhold.errors import FairholdError, InputError
+from fairhold.errors import FairholdError, Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +30,6 @@ _SILENCE = 65.0
 """Seconds without a word of a watch after which it is taken for broken."""
 _TIMEOUT = httpx.Timeout(15.0, connect=5.0)
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-_NOT_FOUND, _GONE = 404, 410
 
 
 class ApiError(FairholdError):
@@ -43,6 +43,19 @@ class ApiError(FairholdError):
     def __init__(self, status: int, reason: str, message: str) -> None:
         self.status, self.reason = status, reason
         super().__init__(f"{message} [{self.code}]")
+
+
+def in_words(url: str, error: ApiError, rights: str, absent: Fault | None = None) -> InputError:
+    """What an error means to people.
+
+    rights : how they get a right that is missing; absent: what it means that something is not there
+    """
+    if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return InputError([Fault("kubernetes-rights", f"{url} refuses: {error}", rights)])
+    if error.status == HTTPStatus.NOT_FOUND and absent is not None:
+        return InputError([absent])
+    mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
+    return InputError([Fault("kubernetes-access", f"{url} cannot be used: {error}", mend)])
 
 
 class Change(NamedTuple):
@@ -134,7 +147,7 @@ class Api:
                 if any(each["name"] == plural for each in resources):
                     return f"/apis/{version}/{plural}"
         except ApiError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
         return ""
 
@@ -210,7 +223,9 @@ def _steps(seconds: float) -> httpx.Timeout:
 def _change(said: Mapping[str, Any]) -> Change:
     if said["type"] == "ERROR":
         status = said["object"]
-        raise ApiError(int(status.get("code") or _GONE), status.get("reason") or "", status.get("message") or "")
+        raise ApiError(
+            int(status.get("code") or HTTPStatus.GONE), status.get("reason") or "", status.get("message") or ""
+        )
     return Change(said["type"], said["object"])
 
 

@@ -18,6 +18,7 @@ from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
@@ -167,15 +168,16 @@ class Asking:
                 continue
             self.drop(pod.uid)
             self.works.seat(work, vacancy.seat)
-            yield replace(replaced(vacancy.seat, pod), terms=terms)
+            yield replace(replaced(vacancy.seat, pod), terms=None if pod.counts_as_largest else terms)
             self.gangs.touch(work.job)
             if work.job and vacancy.is_held and not self.gangs.is_one(work.job):
                 yield JobReleased(work.job)
 
     def _siting(self, pods: Sequence[Pod]) -> Siting:
-        """Which nodes will do: what the pods say, less those on which one of them could not be bound."""
+        """Which nodes will do: what each pod says, less those on which one of them could not be bound."""
         avoided = {label for pod in pods for label in self.fleet.avoided.label_of(pod.family)}
-        return Siting(need=(self.fleet.label_for(pods[0].constraint),), avoid=tuple(sorted(avoided)))
+        need = {self.fleet.label_for(pod.constraint) for pod in pods}
+        return Siting(need=tuple(sorted(need)), avoid=tuple(sorted(avoided)))
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -225,27 +227,32 @@ class Asking:
             raise InputError([Fault("gang-incomplete", what, "it starts when so many are there")])
         return sorted(there, key=lambda each: each.worth), ""
 
-    def _check_others(self, pod: Pod) -> None:
+    def _check_others(self, pods: Sequence[Pod]) -> None:
         """Raise InputError `no-such-resource` where no node has what a pod asks for beside what the plan shares.
 
         kube-scheduler alone looks at that: the pod would hold what it is granted of the plan, and never be bound.
         """
-        shared = self.resources
-        others = tuple(each for each in pod.amounts if each[0] not in shared and each[0] != "pods")
-        if name := self.fleet.lacking(pod.constraint, others):
-            what = f"no node that will do has so much of `{name}`, {decimal_text(dict(others)[name])}"
-            raise InputError(
-                [Fault("no-such-resource", f"{what}; the plan does not share it", "ask for what there is")]
-            )
+        shared = self.resources | {"pods"}
+        for constraint, amounts in dict.fromkeys((pod.constraint, pod.amounts) for pod in pods):
+            others = tuple(each for each in amounts if each[0] not in shared)
+            if name := self.fleet.lacking(constraint, others):
+                what = f"no node that will do has so much of `{name}`, {decimal_text(dict(others)[name])}"
+                mend = "ask for what there is"
+                raise InputError([Fault("no-such-resource", f"{what}; the plan does not share it", mend)])
 
     def _ask(self, pods: list[Pod], job: str) -> Appeared:
         """What pods ask for that start together, or that join the job of their gang."""
         pod, key = pods[0], self.gangs.key_of(pods[0])
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
-        check_alike([*others[:1], *pods])
+        is_mixed = len(others) + len(pods) > 1 and any(each.counts_as_largest for each in (*others, *pods))
+        if is_mixed:
+            check_nodes(others, pods)
+            pod = largest_of(pods)
+        else:
+            check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
         if pod.is_gated:
-            self._check_others(pod)
+            self._check_others(pods)
         siting = self._siting(pods) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)
@@ -255,6 +262,8 @@ class Asking:
         labels["owner"] = ",".join(owner_of(each) for each in pods)
         if key:
             labels["gang"] = "/".join(key)
+        if is_mixed:
+            labels["gang-unit"] = names.LARGEST
         spec = Spec(
             consumer,
             (f"{pod.namespace}/{made_by}",),
@@ -280,7 +289,30 @@ def check_alike(pods: Sequence[Pod]) -> None:
         for what, one, other in zip(("resources", "nodes", "priorities"), _wishes(first), _wishes(pod), strict=True):
             if one != other:
                 told = f"`{first.name}` and `{pod.name}` of its gang ask for different {what}"
-                raise InputError([Fault("gang-differs", told, "make them alike, or take one of them out of the gang")])
+                mend = "make them alike, take one of them out of the gang, or annotate them "
+                mend += f"`{names.GANG_UNIT}: {names.LARGEST}`: each counts as the largest then"
+                raise InputError([Fault("gang-differs", told, mend)])
+
+
+def check_nodes(others: Sequence[Pod], pods: Sequence[Pod]) -> None:
+    """Raise InputError `gang-differs` where a pod that joins others says of nodes what none of them does.
+
+    The nodes of a gang are those that suited every pod which it began with.
+    """
+    known = {_wishes(each)[1] for each in others}
+    for pod in pods if known else ():
+        if _wishes(pod)[1] not in known:
+            told = f"its gang began without a pod that asks for such nodes as `{pod.name}`"
+            raise InputError([Fault("gang-differs", told, "have all pods there when the gang starts")])
+
+
+def largest_of(pods: Sequence[Pod]) -> Pod:
+    """As which each of some pods counts: the first, with the most of each resource and the highest priority."""
+    amounts: dict[str, Fraction] = {}
+    for pod in pods:
+        for name, amount in pod.amounts:
+            amounts[name] = max(amount, amounts.get(name, amount))
+    return replace(pods[0], amounts=tuple(sorted(amounts.items())), priority=max(pod.priority for pod in pods))
 
 
 def _wishes(pod: Pod) -> tuple[Amounts, Constraint, int]:

@@ -9,19 +9,20 @@ import time
 from collections import deque
 from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.announcing import Announcer
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.asking import Namespace
+from fairhold.engines.kubernetes.gangs import JOBS, least_of
 from fairhold.engines.kubernetes.gangs import KINDS as GROUPS
-from fairhold.engines.kubernetes.gangs import least_of
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.engines.kubernetes.measures import Measures
 from fairhold.engines.kubernetes.observing import observed, pods_of_job
 from fairhold.engines.kubernetes.pods import node_of, pod_of
-from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher
+from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher, number_of
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -39,15 +40,17 @@ if TYPE_CHECKING:
 WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
-OBSERVED = {"jobs": "/apis/batch/v1/jobs"}
-"""What is followed besides by who only looks."""
 _OLDEST = "1"
 """A version that no pod has: a write on it is refused."""
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT = 404, 409
-_NEVER = {400, _NOT_FOUND, 422}
+_NEVER = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
 """Refusals of an object that is to be made which stay: it is wrong, or its namespace is gone."""
-_REFUSED = {400, 403, 422, 500}
+_REFUSED = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+}
 """Refusals of a change, by policies and webhooks among others, not by an API server that has too much to do."""
 
 
@@ -81,15 +84,14 @@ class Kubernetes:
         self._seen: deque[Callable[[], object]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._fresh, self._fresh_lock = set[str](), threading.Lock()
-        self._kinds = KINDS | (OBSERVED if observes else {})
-        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*self._kinds, *GROUPS)}
-        self._awaited: dict[str, tuple[str, ...]] = {}
+        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*KINDS, *GROUPS)}
+        self._awaited: dict[str | Key, tuple[str, ...]] = {}
         self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
         self._due = 0
         self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self, self.measures) for kind in GROUPS}
-        self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in self._kinds.items()}
+        self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
         self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
         self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
 
@@ -160,13 +162,11 @@ class Kubernetes:
         """An object is there, or has changed."""
         meta, key, governor = document["metadata"], _key(kind, document), self.governor
         self._keys[kind].add(key)
+        if kind == JOBS and governor.observes:
+            self._await_pods(key, pods_of_job(document))
         if kind in GROUPS:
             self._tell(governor.see_group, key, least_of(kind, document))
-            return
-        if kind == "jobs":
-            self._await_pods(meta["uid"], pods_of_job(document))
-            return
-        if kind == "pods":
+        elif kind == "pods":
             pod = pod_of(document)
             self._tell(governor.see_pod, observed(pod) if governor.observes else pod)
         elif kind == "nodes":
@@ -189,7 +189,7 @@ class Kubernetes:
         for key in self._keys[kind] - keys:
             self._lose(kind, key)
 
-    def _await_pods(self, job: str, pods: Iterable[Pod]) -> None:
+    def _await_pods(self, job: str | Key, pods: Iterable[Pod]) -> None:
         """A Job will have these pods, and none of those that it was to have before."""
         there = {pod.uid: pod for pod in pods}
         for uid in self._awaited.pop(job, ()):
@@ -202,9 +202,9 @@ class Kubernetes:
 
     def _lose(self, kind: str, key: Any) -> None:  # noqa: ANN401 - see `_key`
         self._keys[kind].discard(key)
-        if kind == "jobs":
+        if kind == JOBS:
             self._await_pods(key, ())
-        elif kind != "namespaces":
+        if kind != "namespaces":
             governor = self.governor
             lose: Any = {"pods": governor.lose_pod, "nodes": governor.lose_node}.get(kind, governor.lose_group)
             self._tell(lose, key)
@@ -213,9 +213,9 @@ class Kubernetes:
         """All that changes is told as it happens."""
         self._complained.discard(kind)
         with self._fresh_lock:  # what is told last has to be what is so
-            if kind in self._kinds and kind not in self._fresh:
+            if kind in KINDS and kind not in self._fresh:
                 self._fresh.add(kind)
-                if len(self._fresh) == len(self._kinds):
+                if len(self._fresh) == len(KINDS):
                     _LOG.info("the cluster is followed")
                     self._tell(self.governor.all_seen)
 
@@ -270,7 +270,8 @@ class Kubernetes:
 
     def _carry_out(self, write: Write) -> tuple[Pod | None, bool, str]:
         """Make a request; the pod as it is after it, looked up if need be, whether it was done, and why it never is."""
-        is_done, refusal = False, ""
+        is_done = is_conflict = False
+        refusal = ""
         try:
             document = self._request(write)
             is_done = True
@@ -278,17 +279,20 @@ class Kubernetes:
             if document.get("kind") == "Pod" and write.method != "DELETE":
                 return pod_of(document), True, ""
         except ApiError as error:
-            is_done = error.status == _CONFLICT  # decided anew on what is there now
-            if not is_done:
+            is_conflict = error.status == HTTPStatus.CONFLICT
+            if not is_conflict:
                 _LOG.info("could not %s %s: %s", write.what, write.path, error)
             refusal = str(error) if error.status in _REFUSED else ""
         while not self._is_closing.is_set():
             try:
-                return pod_of(self._api.request("GET", write.path)), is_done, refusal
+                pod = pod_of(self._api.request("GET", write.path.removesuffix("/status")))
             except ApiError as error:
-                if error.status == _NOT_FOUND:
-                    return None, is_done, ""
+                if error.status == HTTPStatus.NOT_FOUND:
+                    break
                 self._is_closing.wait(1.0)
+            else:  # after a conflict it is decided anew at once, where there is something new
+                is_new = is_conflict and number_of(pod.version) > number_of(write.version)
+                return pod, is_done or is_new, refusal
         return None, is_done, ""
 
     def _request(self, write: Write) -> dict[str, Any]:
@@ -297,7 +301,7 @@ class Kubernetes:
         try:
             return self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
         except ApiError as error:
-            result = "conflict" if error.status == _CONFLICT else "failed"
+            result = "conflict" if error.status == HTTPStatus.CONFLICT else "failed"
             raise
         finally:
             self.measures.wrote(write.what, result, time.perf_counter() - began)
@@ -307,7 +311,7 @@ class Kubernetes:
         try:
             self._request(write)
         except ApiError as error:
-            if error.status == _CONFLICT:  # one of its name is there: nothing is missing
+            if error.status == HTTPStatus.CONFLICT:  # one of its name is there: nothing is missing
                 return True
             _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
             return error.status in _NEVER
@@ -330,5 +334,5 @@ def _key(kind: str, document: Mapping[str, Any]) -> str | Key:
     meta = document["metadata"]
     if kind in GROUPS:
         return meta["namespace"], kind, meta["name"]
-    key: str = meta["uid"] if kind in {"pods", "jobs"} else meta["name"]
+    key: str = meta["uid"] if kind == "pods" else meta["name"]
     return key

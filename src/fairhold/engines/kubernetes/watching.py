@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes.api import ApiError
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from fairhold.engines.kubernetes.api import Api
 
-_ABSENT, _GONE = 404, 410
 _LOG = logging.getLogger("fairhold")
 ABSENT = 10.0
 """Seconds between two looks for a kind that the cluster lacks."""
@@ -79,7 +79,7 @@ class Watcher:
         """Tell all there are. Raises ApiError."""
         documents, self._version = self._api.list(self.path, **self._query)
         self._measures.listed(self.kind)
-        before, self._highest = self._highest, _number(self._version)
+        before, self._highest = self._highest, number_of(self._version)
         if self._highest < before:
             self._follower.went_back(self.kind)
         documents.sort(key=lambda each: each["metadata"]["creationTimestamp"])  # who was first is served first
@@ -117,9 +117,9 @@ class Watcher:
                     return
                 if self._lists_again.is_set() and not error.status:
                     continue
-                self._measures.watch_ended(self.kind, "expired" if error.status == _GONE else "broken")
+                self._measures.watch_ended(self.kind, "expired" if error.status == HTTPStatus.GONE else "broken")
                 self._version = ""  # a watch would say that all is known before it has told what happened meanwhile
-                if error.status != _GONE:
+                if error.status != HTTPStatus.GONE:
                     self._wait(error)
             except Exception as error:  # noqa: BLE001 - a fault of ours: nobody would know that nothing is followed
                 _LOG.exception("following %s failed; all of them are listed again", self.kind)
@@ -141,14 +141,14 @@ class Watcher:
                 self._follower.fresh(self.kind)
                 continue
             self._version = change.document["metadata"]["resourceVersion"]
-            self._highest = _number(self._version)
+            self._highest = number_of(self._version)
             if change.kind == "DELETED":
                 self._follower.gone(self.kind, change.document)
             elif change.kind != "BOOKMARK":
                 self._follower.seen(self.kind, change.document)
 
 
-def _number(version: str) -> int:
+def number_of(version: str) -> int:
     """A version as it compares, though of one cluster alone; 0 = it does not."""
     return int(version) if version.isdigit() else 0
 
@@ -181,6 +181,6 @@ class OptionalWatcher(Watcher):
         try:
             super()._watch()
         except ApiError as error:
-            if error.status != _ABSENT:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._version = ""  # the kind is gone

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, VERSION
+from fairhold.engines.kubernetes.leader import Fenced
 from fairhold.engines.kubernetes.names import DOMAIN
 from fairhold.engines.kubernetes.repeating import Again, Repeating
 from fairhold.engines.kubernetes.writes import MERGE
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.leader import Fence
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.desk import Desk
 
@@ -33,7 +36,6 @@ IDLE = 60.0
 """Seconds after which all is compared with the cluster again, whether or not anything happens."""
 _SHARE = 20
 """A round waits so many times as long as the desk needed to say the numbers, so that it has time for its work."""
-_NOT_FOUND, _CONFLICT = 404, 409
 _LOG = logging.getLogger("fairhold")
 
 
@@ -48,6 +50,7 @@ class ConsumerObjects:
         self,
         api: Api,
         desk: Desk,
+        fence: Fence,
         is_known: Callable[[], bool] = lambda: True,
         *,
         pause: float = PAUSE,
@@ -61,6 +64,7 @@ class ConsumerObjects:
         self._foreign: set[str] = set()
         self._complaint = ""
         self._thread = Repeating("consumer objects", self._round)
+        self._changes = Fenced(api, fence, self._thread.is_closing)
 
     def start(self) -> None:
         """Begin."""
@@ -86,7 +90,7 @@ class ConsumerObjects:
         except ApiError as error:
             self._objects = None
             self._complain(error)
-            return Again(self._idle if error.status == _NOT_FOUND else self._pause, 0.0)
+            return Again(self._idle if error.status == HTTPStatus.NOT_FOUND else self._pause, 0.0)
         except FairholdError:  # the service ends
             return Again(self._pause, self._idle)
         return Again(max(self._pause, needed * _SHARE), self._idle)
@@ -113,17 +117,19 @@ class ConsumerObjects:
             if made is None:
                 continue
             if patch := merge(made.get("status") or {}, statuses[path]):
-                self._change(name, patch)
+                self._change(made, patch)
         for name in self._objects.keys() - names.values():
             self._delete(name)
 
-    def _change(self, name: str, patch: Document) -> None:
+    def _change(self, made: Document, patch: Document) -> None:
         """Change the status of an object; one that somebody deleted is made anew in the next round."""
         assert self._objects is not None
+        name = made["metadata"]["name"]
+        body = {"metadata": _as_seen(made), "status": patch}
         try:
-            self._objects[name] = self._api.request("PATCH", f"{CONSUMERS}/{name}/status", {"status": patch}, MERGE)
+            self._objects[name] = self._changes.request("PATCH", f"{CONSUMERS}/{name}/status", body, MERGE)
         except ApiError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._objects.pop(name, None)
             self._thread.wake()
@@ -139,9 +145,9 @@ class ConsumerObjects:
             "spec": {},
         }
         try:
-            return self._api.request("POST", CONSUMERS, body)
+            return self._changes.request("POST", CONSUMERS, body)
         except ApiError as error:
-            if error.status != _CONFLICT:
+            if error.status != HTTPStatus.CONFLICT:
                 raise
             _LOG.warning("the Consumer %s is not the service's own, and is left as it is", name)
             self._foreign.add(name)
@@ -149,21 +155,25 @@ class ConsumerObjects:
 
     def _delete(self, name: str) -> None:
         assert self._objects is not None
-        uid = self._objects[name]["metadata"]["uid"]
         try:
-            self._api.request("DELETE", f"{CONSUMERS}/{name}", {"preconditions": {"uid": uid}})
+            self._changes.request("DELETE", f"{CONSUMERS}/{name}", {"preconditions": _as_seen(self._objects[name])})
         except ApiError as error:
-            if error.status not in {_NOT_FOUND, _CONFLICT}:
+            if error.status not in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
                 raise
         del self._objects[name]
 
     def _complain(self, error: ApiError) -> None:
         """Once for each reason."""
-        what = "missing" if error.status == _NOT_FOUND else f"{error.status} {error.reason}"
-        if what == self._complaint or self._thread.is_closing.is_set():
+        what = "missing" if error.status == HTTPStatus.NOT_FOUND else f"{error.status} {error.reason}"
+        if what == self._complaint or error.status == HTTPStatus.CONFLICT or self._thread.is_closing.is_set():
             return
         self._complaint = what
-        if error.status == _NOT_FOUND:
+        if error.status == HTTPStatus.NOT_FOUND:
             _LOG.info("the cluster has no kind Consumer of fairhold.io: no objects show what consumers have")
         else:
             _LOG.warning("what consumers have is not written into the cluster: %s", error)
+
+
+def _as_seen(made: Document) -> Document:
+    """What an object has to be still for a change of it."""
+    return {key: made["metadata"][key] for key in ("uid", "resourceVersion")}
