@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import fairhold
+from fairhold.engines.kubernetes import names
 from tests.faults.house import House
 from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE
 from tests.kubernetes.estate import PLAN, Estate, state_of
@@ -103,6 +104,33 @@ def test_a_killed_leader_is_followed_and_pods_run_on_there_and_back(pair: Pair) 
     estate.until_states(estate.trading, running=4)
     estate.until_states(estate.risk, running=4, gated=6)
     assert pair.running() < pods
+
+
+def test_a_gang_is_adopted_whole_by_another_leader_each_pod_on_its_node(pair: Pair) -> None:
+    estate = pair.estate
+    estate.pod(estate.risk, "before", runs_for=0)  # the numbers of attempts are others in each state
+    estate.until_states(estate.risk, succeeded=1)
+    estate.job(estate.risk, "gang", 5, notes={names.GANG_SIZE: "all"})
+    estate.until_states(estate.risk, running=5)
+    pods = pair.running()
+    assert pair.first.kill(signal.SIGTERM) == 0
+    pair.until_leads(pair.second)
+    pair.until_counted(pair.second, 1)
+
+    there = {each["metadata"]["name"]: each["spec"]["nodeName"] for each in estate.pods(estate.risk)}
+
+    def adopted() -> dict[str, str]:
+        [job] = [each for each in pair.second.client.jobs() if each.state == "running"]
+        pods_of = job.labels["pod"].split(",")
+        tasks = pair.second.client.tasks(job.name)
+        return {pods_of[task.index]: task.attempts[-1].host for task in tasks if task.state == "running"}
+
+    estate.until(lambda: len(adopted()) == 5)
+    assert adopted().items() <= there.items()
+    estate.job(estate.trading, "owner", 3)
+    estate.until_states(estate.trading, running=3)
+    time.sleep(12)  # what cannot be bound is made anew after ten seconds
+    assert pair.running() == pods
 
 
 def test_a_leader_that_was_stopped_for_long_writes_nothing_more_and_ends(pair: Pair) -> None:

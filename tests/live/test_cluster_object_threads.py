@@ -148,8 +148,11 @@ def desk() -> Asked:
 
 
 @contextmanager
-def consumers(server: Server, desk: Asked, fence: Fence | None = None) -> Iterator[ConsumerObjects]:
-    made = ConsumerObjects(cast("Api", server), cast("Desk", desk), fence or Unfenced(), pause=0.01, idle=0.1)
+def consumers(
+    server: Server, desk: Asked, fence: Fence | None = None, is_known: Callable[[], bool] = lambda: True
+) -> Iterator[ConsumerObjects]:
+    server_, desk_ = cast("Api", server), cast("Desk", desk)
+    made = ConsumerObjects(server_, desk_, fence or Unfenced(), is_known, pause=0.01, idle=0.1)
     made.start()
     try:
         yield made
@@ -189,6 +192,19 @@ def test_what_has_not_changed_is_not_written_again(
     with consumers(server, desk):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
     assert [method for method, _ in server.asked if method != "LIST"] == ["POST", "PATCH"]
+
+
+def test_nothing_is_told_of_a_cluster_that_is_not_known(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    those(monkeypatch, "/a")
+    is_known: list[bool] = []
+    with consumers(server, desk, is_known=lambda: bool(is_known)):
+        until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
+        assert server.objects == {}
+        is_known.append(True)
+        desk.tell()
+        until(lambda: names(server) == ["a"])
 
 
 def test_an_object_of_somebody_else_is_left_alone_and_one_that_was_deleted_is_made_anew(

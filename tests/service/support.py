@@ -165,6 +165,7 @@ class Bank:
         viewer_token: Path | None = None,
         oidc_secret: Path | None = None,
         is_observing: bool = False,
+        has_pods: bool = False,
     ) -> None:
         self.place = place
         self.store = open_store(place, cluster="bank", node="n", now=NOW)
@@ -174,6 +175,7 @@ class Bank:
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
         more: Any = {"viewer_token": viewer_token, "oidc_secret": oidc_secret, "is_observing": is_observing}
+        more["has_pods"] = has_pods
         self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2, **more)
         self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()

@@ -18,9 +18,10 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from fairhold.engines.agents.authority import Authority
+from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.measures import Measures
-from fairhold.engines.kubernetes.names import GATE
+from fairhold.engines.kubernetes.names import GATE, GOVERNED
 from fairhold.engines.kubernetes.pods import pod_of
 from tests.examples import FEW
 from tests.service.people import access_text, put_access
@@ -55,6 +56,7 @@ def governor(bank: Bank) -> Governor:
     """One that has seen a pod."""
     found = Governor(bank.core.plan, "cluster", bank.core.now)
     meta = {"uid": "u", "name": "waits", "namespace": "risk", "resourceVersion": "1"}
+    found.see_namespace(Namespace("risk", {GOVERNED: "true"}, {}))
     found.see_pod(pod_of({"metadata": meta, "spec": {"schedulingGates": [{"name": GATE}]}}))
     return found
 

@@ -58,6 +58,7 @@ STATUS = {
     "no-such-method": 405,
     "too-slow": 408,
     "only-observing": 409,
+    "only-pods": 409,
     "duplicate-job": 409,
     "job-over": 409,
     "key-reused": 409,

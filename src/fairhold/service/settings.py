@@ -73,9 +73,9 @@ class ServiceSettings:
     pointers    : links to `service.json` to be made, where clients look for a service
     viewer_token : file with the token of those who may look and change nothing, None = there is none
     oidc_secret : file with the secret by which the sign-in provider knows this service, None = it has none
-    is_observing : others decide, and only the plan may be changed
+    is_observing : others decide, and only the plan may be changed; has_pods: its jobs are a cluster's pods
     limits      : of one request
-    beat        : seconds between two signs of life on a stream of events
+    beat    : seconds between two signs of life on a stream of events
     patience    : seconds that requests at hand are given when the service stops
     certificate_look : seconds between two looks whether the files of the certificate have changed
     """
@@ -90,6 +90,7 @@ class ServiceSettings:
     viewer_token: Path | None = None
     oidc_secret: Path | None = None
     is_observing: bool = False
+    has_pods: bool = False
     socket: Path | None = None
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0

@@ -62,7 +62,7 @@ def test_a_whole_pod() -> None:
     assert (read.service_account, read.node, read.pinned, read.place) == ("trader", "n1", "h1", "n1")
     assert (read.attempt, read.index, read.priority, read.grace) == (12, "3", -5, 0)
     assert read.owner == Owner("Job", "j", "j1")
-    assert read.family == ("j1", "3")
+    assert read.family == ("ml.j1", "3")
     assert read.amounts == (("cpu", Fraction(2)), ("pods", Fraction(1)))
     assert all((read.is_gated, read.is_kept, read.is_of_job, read.is_deleting, read.is_running))
     assert (read.is_disrupted, read.is_marked, read.is_daemon) == (True, True, False)

@@ -146,6 +146,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         viewer_token=wanted.viewer_token,
         oidc_secret=wanted.oidc_secret,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
+        has_pods=wanted.cluster is not None and not wanted.cluster.observes,
         limits=of_one,
         socket=wanted.socket and wanted.socket.absolute(),
     )

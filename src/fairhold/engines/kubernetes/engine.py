@@ -172,9 +172,8 @@ class Kubernetes:
         elif kind == "nodes":
             self._tell(governor.see_node, node_of(document))
         else:
-            self._tell(
-                self._see_namespace, Namespace(meta["name"], meta.get("labels") or {}, meta.get("annotations") or {})
-            )
+            labels, is_own = meta.get("labels") or {}, meta["name"] == self._api.access.own
+            self._tell(self._see_namespace, Namespace(meta["name"], labels, meta.get("annotations") or {}, is_own))
 
     def _see_namespace(self, namespace: Namespace) -> None:
         if self.governor.see_namespace(namespace):

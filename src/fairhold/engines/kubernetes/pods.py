@@ -127,13 +127,16 @@ class Pod:
 
     @property
     def family(self) -> tuple[str, str] | None:
-        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one."""
+        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one.
+
+        A controller is known by its namespace, too: anybody may write any uid at a pod of his own.
+        """
         if self.owner is not None:
-            return self.owner.uid, self.index
+            return f"{self.namespace}.{self.owner.uid}", self.index
         if self.manifest:
             return f"{self.namespace}.{self.name}", ""
         uid, slash, index = self.annotations.get(names.OWNER, "").partition("/")
-        return (uid, index) if slash else None
+        return (f"{self.namespace}.{uid}", index) if slash else None
 
     @property
     def worth(self) -> tuple[int, int, str]:
@@ -151,6 +154,12 @@ class Pod:
     def is_released(self) -> bool:
         """Whether its Job was made to let it go."""
         return names.OWNER in self.annotations
+
+    def is_newer_than(self, known: Pod) -> bool:
+        """Whether it is not older than what is known of it; versions of one object are numbers that rise."""
+        if self.version.isdigit() and known.version.isdigit():
+            return int(self.version) >= int(known.version)
+        return True
 
 
 @dataclass(frozen=True, slots=True)

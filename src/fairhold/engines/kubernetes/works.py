@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
+from fairhold.engines.kubernetes.avoiding import AVOIDED_FOR
 from fairhold.engines.kubernetes.making import Making
 from fairhold.engines.kubernetes.news import text_of
 from fairhold.engines.kubernetes.refusing import MOST as MOST_REFUSALS
@@ -21,6 +22,7 @@ from fairhold.units import SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fairhold.engines.kubernetes.avoiding import Avoided
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
@@ -41,18 +43,17 @@ class Works:
 
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     least     : job of a gang → pods without which it does not go on
-    avoided   : nodes on which kube-scheduler could not bind pods of a family
+    avoided   : nodes on which kube-scheduler could not bind pods
     news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
     """
 
-    def __init__(self, now: Callable[[], int]) -> None:
-        self.now = now
+    def __init__(self, now: Callable[[], int], avoided: Avoided) -> None:
+        self.now, self.avoided = now, avoided
         self.of: dict[str, Work] = {}
         self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
-        self.avoided: dict[Family, frozenset[str]] = {}
         self.least: dict[str, int] = {}
         self.news: list[Event | Replaced] = []
         self.touched: dict[str, None] = {}
@@ -70,11 +71,6 @@ class Works:
         """What the service is to be told; it counts as told."""
         news, self.news = [*self.news, *self.refusals.over(self.now())], []
         return news
-
-    def take_asking(self) -> list[Work]:
-        """Pods that are to get another job."""
-        asking, self.asking = self.asking, []
-        return asking
 
     # What becomes of a pod
 
@@ -104,8 +100,8 @@ class Works:
         elif work.bound_by <= now and work.pod.family is not None:
             for each in self.members(work.job):
                 each.is_moving = True
-            avoided = self.avoided.get(work.pod.family, frozenset())
-            self.avoided[work.pod.family] = avoided | {work.host}
+            self.avoided.add(work.pod.family, work.host, now + AVOIDED_FOR, work.pod.trouble)
+            self.wake_at(now + AVOIDED_FOR)
             self.news.append(JobCancelled(work.job))
 
     def _watch_start(self, work: Work) -> None:
@@ -232,9 +228,13 @@ class Works:
             self.vacancies.close(work.pod.family, work.seat)
         other = self.of.get(self.pod_of(work.seat))
         if other is not None and other is not work:
-            self._unseat(other)
-            other.job, other.index = "", 0
-            self.asking.append(other)
+            self.ask_anew(other)
+
+    def ask_anew(self, work: Work) -> None:
+        """A pod has no task any more, and gets a job of its own."""
+        self._unseat(work)
+        work.job, work.index = "", 0
+        self.asking.append(work)
 
     def _unseat(self, work: Work) -> None:
         """A pod is not the one of its task any more."""

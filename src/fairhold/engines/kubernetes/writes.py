@@ -108,8 +108,8 @@ def recreate(key: str, packed: bytes) -> Write:
 
 def release(pod: Pod) -> Write:
     """Make a Job let a pod go that is to be stopped: it makes another at once, and counts no failure."""
-    uid, index = pod.family or ("", "")
-    meta = {"labels": dict.fromkeys(names.JOB_SELECTORS), "annotations": {names.OWNER: f"{uid}/{index}"}}
+    uid = pod.owner.uid if pod.owner else ""
+    meta = {"labels": dict.fromkeys(names.JOB_SELECTORS), "annotations": {names.OWNER: f"{uid}/{pod.index}"}}
     return _patch(pod, "release", {"metadata": meta})
 
 

@@ -22,8 +22,11 @@ from fairhold.runtime.live.consumer_status import merge, names_of, statuses_of
 from fairhold.runtime.live.views.consumers import consumers_document
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairhold.engines.kubernetes.api import Api
     from fairhold.engines.kubernetes.leader import Fence
+    from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.desk import Desk
 
 Document = dict[str, Any]
@@ -39,10 +42,21 @@ _LOG = logging.getLogger("fairhold")
 class ConsumerObjects:
     """Keeps the objects; see the module.
 
+    is_known    : whether what is known of the cluster is up to date; the desk is asked, in its thread
     pause, idle : seconds, as above
     """
 
-    def __init__(self, api: Api, desk: Desk, fence: Fence, *, pause: float = PAUSE, idle: float = IDLE) -> None:
+    def __init__(
+        self,
+        api: Api,
+        desk: Desk,
+        fence: Fence,
+        is_known: Callable[[], bool] = lambda: True,
+        *,
+        pause: float = PAUSE,
+        idle: float = IDLE,
+    ) -> None:
+        self._is_known = is_known
         self._api, self._desk, self._pause, self._idle = api, desk, pause, idle
         self._objects: dict[str, Document] | None = None
         """Name → object, as the cluster has it; None = to be listed."""
@@ -68,9 +82,10 @@ class ConsumerObjects:
             if self._objects is None or time.monotonic() - self._listed_at > self._idle:
                 self._list()
             began = time.perf_counter()
-            statuses = statuses_of(self._desk.read(consumers_document).result())
+            told = self._desk.read(self._look).result()
             needed = time.perf_counter() - began
-            self._write(statuses)
+            if told is not None:
+                self._write(statuses_of(told))
             self._complaint = ""
         except ApiError as error:
             self._objects = None
@@ -79,6 +94,10 @@ class ConsumerObjects:
         except FairholdError:  # the service ends
             return Again(self._pause, self._idle)
         return Again(max(self._pause, needed * _SHARE), self._idle)
+
+    def _look(self, core: Core) -> Document | None:
+        """What consumers have; None while nodes count as silent because nobody is heard."""
+        return consumers_document(core) if self._is_known() else None
 
     def _list(self) -> None:
         """Learn which objects there are."""

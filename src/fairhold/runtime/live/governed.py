@@ -106,7 +106,8 @@ class GovernedLive:
         if cluster.plan_object:
             found.append(PlanObject(api, cluster.plan_object, self.desk, now.look, fence))
         if not cluster.observes:
-            found.append(ConsumerObjects(api, self.desk, fence))
+            governor = self.engine.governor
+            found.append(ConsumerObjects(api, self.desk, fence, lambda: governor.stale_since is None))
         for each in found:
             each.start()
         return found

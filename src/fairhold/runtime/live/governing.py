@@ -10,7 +10,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
-from fairhold.orchestrator.events import JobCancelled, JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.ports.governor import AWAITED, REFUSED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
@@ -179,9 +181,15 @@ class Governing:
         return seat if seat[0] else _seat_of_going(core, asked)
 
     def _submit(self, core: Core, asked: Appeared) -> str:
-        """A new job. Raises InputError where it cannot be accepted."""
+        """A new job. Raises InputError where it cannot be accepted.
+
+        Whoever submits a pod chooses its priority class, and must not put it out of reach of others by that.
+        """
+        terms, books = asked.terms, core.cluster.books.get(POOLED)
+        if books is not None and shares_queues(books, terms.consumer):
+            terms = replace(terms, preemptible=True)
         uid = "" if core.observes else asked.work[0]  # what others take back and give again comes again
-        job = core.submit(Submission(asked.user, uid, asked.terms, asked.spec))
+        job = core.submit(Submission(asked.user, uid, terms, asked.spec))
         if key := _gang_of(asked.spec):
             self.governor.begin_gang(key, job, asked.terms.min_count)
         return job
@@ -239,12 +247,14 @@ class Governing:
             return
         if not attempts and asked.host:
             try:
-                core.feed(TaskAdopted(job.name, asked.host, asked.is_running))
+                core.feed(TaskAdopted(job.name, asked.host, asked.is_running, asked.last))
             except InputError as error:
-                core.feed(JobCancelled(job.name))
+                core.feed(TaskCancelled(*seat))
                 self.governor.refused(uid, error.faults[0])
                 return
-            attempts = list(job.attempts)
+            attempts = list(job.attempts)[-1:]
+            index = core.cluster.attempts[attempts[0]].index
+            seat = job.name, index
         is_anothers = not asked.attempt and bool(attempts) and self.governor.is_held(attempts[0])
         if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
             host = core.cluster.attempts[attempts[0]].places[0][0]
@@ -258,14 +268,20 @@ class Governing:
     def _replace(self, core: Core, report: Replaced) -> None:
         """A pod takes the place of another: later starts find the task by it."""
         spec = core.specs.of(report.job)
-        if report.job not in core.cluster.jobs or spec is None:
+        job = core.cluster.jobs.get(report.job)
+        if job is None or spec is None:
+            return
+        said, terms = (spec.consumer, job.terms.unit, job.units), report.terms
+        if terms is not None and (terms.consumer, terms.unit, terms.units) != said:
+            self.governor.ask_anew(report.uid)
+            core.feed(TaskCancelled(report.job, report.index))
             return
         labels = dict(spec.labels)
         for key, word in (("pod", report.pod), ("uid", report.uid), ("owner", report.owner)):
             words = labels[key].split(",")
             words[report.index] = word
             labels[key] = ",".join(words)
-        core.change(JobChanged(report.job), labels)
+        core.change(JobChanged(report.job), labels, name=labels["pod"].partition(",")[0])
 
     def _compare(self, core: Core, uids: frozenset[str]) -> None:
         """Jobs from before this start whose pods are not there any more are over, but those that wait for others."""

@@ -158,9 +158,15 @@ def resources_of_groups(core: Core) -> dict[str, Document]:
 
 
 def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Attempt]) -> Document:
-    """Name → what there is of a resource on some hosts (R-UP-1), and what attempts use of it."""
-    plan, cluster = core.plan, core.cluster
-    there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
+    """Name → what there is of a resource on some hosts (R-UP-1), and what attempts use of it.
+
+    Of a host that the plan does not have any more there is what is booked on it.
+    """
+    plan, cluster, attempts, hosts = core.plan, core.cluster, list(attempts), list(hosts)
+    names = {host.name for host in hosts}
+    left = [each for each in attempts if not names.intersection(name for name, _ in each.places)]
+    amounts = [what_there_is(cluster, host, plan.resources) for host in hosts]
+    there = total([*amounts, tuple(_together(cluster.books[POOLED], left))], len(plan.resources))
     used = _together(cluster.books[POOLED], attempts)
     has, uses = amounts_document(plan.resources, there), amounts_document(plan.resources, tuple(used))
     return {each.name: {"total": has.get(each.name, 0), "used": uses.get(each.name, 0)} for each in plan.resources}
