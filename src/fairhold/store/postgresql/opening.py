@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from fairhold.store.bodies import ContentsOf
     from fairhold.store.connections import Connection, SqliteConnection
     from fairhold.store.postgresql.address import Address
+
+
+_RELEASING = 2.0
+"""Seconds that the server is given to notice that a service has ended, which had the lock."""
 
 
 def connect(address: Address) -> PostgresConnection:
@@ -197,7 +202,10 @@ def _refuse_what_will_not_do(connection: PostgresConnection, address: Address) -
     if connection.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
         mend = "name the server that it follows"
         raise refusal("store-unreachable", "this server is a replica, which nobody can write to", mend, address.told)
-    if holder := _held_by(connection):
+    patience = time.monotonic() + _RELEASING
+    while (holder := _held_by(connection)) and time.monotonic() < patience:
+        time.sleep(0.1)
+    if holder:
         what = f"the store is in use by {holder}"
         raise refusal("store-in-use", what, "stop that service, or name another schema", address.told)
 

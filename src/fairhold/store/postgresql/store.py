@@ -216,6 +216,8 @@ class PostgresStore(SqlStore):
         self._readers.close()
         with self._writing:
             if self._connection is not None:
+                with suppress(psycopg.Error):  # at once, not when the server notices
+                    self._connection.execute("SELECT pg_advisory_unlock_all()")
                 self._connection.close()
                 self._connection = None
         self._lock.release()
