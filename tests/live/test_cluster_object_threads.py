@@ -185,18 +185,14 @@ def test_consumers_are_made_changed_and_deleted(server: Server, desk: Asked, mon
         assert server.objects[f"{CONSUMERS}/a"]["status"]["shown"]["allocated"] == "cpus 1"
 
 
-def test_what_has_not_changed_is_not_written_again(
-    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_the_same_is_not_written(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     those(monkeypatch, "/a")
     with consumers(server, desk):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
     assert [method for method, _ in server.asked if method != "LIST"] == ["POST", "PATCH"]
 
 
-def test_nothing_is_told_of_a_cluster_that_is_not_known(
-    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_cluster_is_not_told(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     those(monkeypatch, "/a")
     is_known: list[bool] = []
     with consumers(server, desk, is_known=lambda: bool(is_known)):
