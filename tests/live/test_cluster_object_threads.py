@@ -151,9 +151,8 @@ def desk() -> Asked:
 def consumers(
     server: Server, desk: Asked, fence: Fence | None = None, is_known: Callable[[], bool] = lambda: True
 ) -> Iterator[ConsumerObjects]:
-    server_, desk_ = cast("Api", server), cast("Desk", desk)
-    made = ConsumerObjects(server_, desk_, fence or Unfenced(), is_known, pause=0.01, idle=0.1)
-    made.start()
+    words = (cast("Api", server), cast("Desk", desk), fence or Unfenced(), is_known)
+    (made := ConsumerObjects(*words, pause=0.01, idle=0.1)).start()
     try:
         yield made
     finally:
@@ -194,15 +193,13 @@ def test_what_has_not_changed_is_not_written_again(
     assert [method for method, _ in server.asked if method != "LIST"] == ["POST", "PATCH"]
 
 
-def test_nothing_is_told_of_a_cluster_that_is_not_known(
-    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_told_of_an_unknown_cluster(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     those(monkeypatch, "/a")
-    is_known: list[bool] = []
+    is_known: list[int] = []
     with consumers(server, desk, is_known=lambda: bool(is_known)):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
         assert server.objects == {}
-        is_known.append(True)
+        is_known.append(1)
         desk.tell()
         until(lambda: names(server) == ["a"])
 
