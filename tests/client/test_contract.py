@@ -105,6 +105,7 @@ FOLLOWED = {
     *(("GET /v1/plan/versions", name) for name in ("limit", "before")),
     *((f"GET /v1/pods{path}", "limit") for path in ("", "/observed")),
     ("GET /v1/consumers", "consumer"),
+    ("GET /v1/audit", "before"),
     ("GET /v1/events", "last-event-id"),
 }
 """What pages have: the client asks for all of them."""

@@ -151,8 +151,9 @@ def desk() -> Asked:
 def consumers(
     server: Server, desk: Asked, fence: Fence | None = None, is_known: Callable[[], bool] = lambda: True
 ) -> Iterator[ConsumerObjects]:
-    words = (cast("Api", server), cast("Desk", desk), fence or Unfenced(), is_known)
-    (made := ConsumerObjects(*words, pause=0.01, idle=0.1)).start()
+    server_, desk_ = cast("Api", server), cast("Desk", desk)
+    made = ConsumerObjects(server_, desk_, fence or Unfenced(), is_known, pause=0.01, idle=0.1)
+    made.start()
     try:
         yield made
     finally:
@@ -184,22 +185,20 @@ def test_consumers_are_made_changed_and_deleted(server: Server, desk: Asked, mon
         assert server.objects[f"{CONSUMERS}/a"]["status"]["shown"]["allocated"] == "cpus 1"
 
 
-def test_what_has_not_changed_is_not_written_again(
-    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_the_same_is_not_written(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     those(monkeypatch, "/a")
     with consumers(server, desk):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
     assert [method for method, _ in server.asked if method != "LIST"] == ["POST", "PATCH"]
 
 
-def test_nothing_is_told_of_an_unknown_cluster(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_cluster_is_not_told(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     those(monkeypatch, "/a")
-    is_known: list[int] = []
+    is_known: list[bool] = []
     with consumers(server, desk, is_known=lambda: bool(is_known)):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
         assert server.objects == {}
-        is_known.append(1)
+        is_known.append(True)
         desk.tell()
         until(lambda: names(server) == ["a"])
 

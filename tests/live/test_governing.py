@@ -130,6 +130,21 @@ def test_a_pod_that_is_still_ending_at_a_crash_keeps_its_attempt_beside_the_one_
     assert served.core.cluster.jobs[attempt.job.name].waiting
 
 
+def test_a_pod_that_came_without_the_gate_is_told_once(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    served.pod("risk", "gated")
+    served.until(lambda: served.pods("risk") == ["running"])
+    assert "without the gate" not in caplog.text
+    made = template()
+    del made["spec"]["schedulingGates"]
+    for name in ("first", "second"):
+        document = made | {"metadata": made["metadata"] | {"name": name}}
+        served.fake.request("POST", PODS.format("risk"), document)
+    served.until(lambda: len(served.engine.governor.works.of) == 3)
+    assert caplog.text.count("came without the gate") == 1
+    assert "the pod first of the governed namespace p-risk" in caplog.text
+    assert "fairhold kubernetes manifest" in caplog.text
+
+
 @pytest.mark.parametrize("is_slow", [False, True])
 def test_a_pod_that_ends_well_after_its_job_let_it_go_is_run_again_by_the_one_in_its_place(
     served: Served, *, is_slow: bool

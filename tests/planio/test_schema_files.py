@@ -107,6 +107,7 @@ def test_all_cases_are_valid() -> None:
         ),
         ("access", "others: sums", "others: sums\noidc: {issuer: 'http://127.0.0.1:80', client_id: f, clock_skew: 5m}"),
         ("access", "requests: 100", "waiting_in_leaf: 0"),
+        ("access", "others: sums", "oidc: {issuer: 'https://h', client_id: f, account_claim: uid}"),
     ],
 )
 def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from fairhold.service import small_bodies
 from tests.provider.running import RunningProvider, Visitor
 from tests.service.people import access_text, put_access
 from tests.service.support import Bank
@@ -225,6 +227,35 @@ def test_where_no_provider_is_named_nobody_can_sign_in(bank: Bank) -> None:
 def test_strangers_may_ask_only_so_often(sso: Bank) -> None:
     answers = [sso.client.post("/console/sign-in/refresh", content=b"{}").status_code for _ in range(100)]
     assert set(answers) == {400, 429}
+
+
+def test_who_sends_slowly_takes_nobody_s_place(sso: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_bodies, "PATIENCE", 1.0)
+    told: list[int] = []
+
+    async def never() -> Any:
+        await asyncio.sleep(60)
+
+    async def tell(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            told.append(message["status"])
+
+    async def slowly() -> None:
+        headers = [(b"host", b"localhost:7878")]
+        path = "/console/sign-in/refresh"
+        about = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+        await sso.app(about, never, tell)
+
+    async def all_at_once() -> httpx.Response:
+        slow = [asyncio.create_task(slowly()) for _ in range(9)]
+        await asyncio.sleep(0.1)
+        answer = await sso.client._client.get("/console/sign-in/begin")
+        assert told == []
+        await asyncio.gather(*slow)
+        return answer
+
+    assert sso.client._do(all_at_once()).status_code == 303
+    assert told == [400] * 9
 
 
 # Who comes in

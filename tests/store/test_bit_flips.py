@@ -70,16 +70,17 @@ def readings(store: Store) -> Iterator[Any]:
     yield lambda: store.entries(0, limit=1_000)
     yield lambda: [body or missing(store) for _, body in store.specs(map(str, range(10, 60)))]
     yield store.plans
-    yield lambda: (store.accesses(), store.tokens(), store.records(0, RecordFilter()))
+    yield lambda: (store.accesses(), store.tokens())
     yield lambda: [store.job_of_key("ann", f"key {number}") for number in range(10, 60)]
     yield lambda: [store.jobs(wanted, "", 1_000) for wanted in (Filter(), Filter(user="bob"), Filter(consumer="/A"))]
     yield lambda: [store.tasks(wanted, "", 1_000) for wanted in (Filter(), Filter(host="h1"), Filter(state="done"))]
     yield lambda: [store.cycle(number) for number in range(10, 60)]
     yield lambda: list(store.usage(0, 2**61))
+    yield lambda: store.records(0, RecordFilter())
 
 
 OF_A_START = 6
-"""So many of these are read by every start; the others, of keys and of what is over, only by questions."""
+"""So many of these are read by every start; the others, of keys, records and what is over, only by questions."""
 
 
 def content(place: Path) -> list[Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
+import time
 import traceback
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -15,9 +17,11 @@ from fairhold.errors import Fault, InputError, UsageError
 from fairhold.ports import StoreError, StoreFull, StoreGone
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.store.choosing import check_store, copy_store, place_of, restore_store
+from fairhold.store.choosing import open_store as open_anywhere
 from fairhold.store.opening import open_store as open_file
 from fairhold.store.postgresql.address import Address, parse_address
 from fairhold.store.postgresql.opening import has_store, open_store
+from fairhold.store.postgresql.patience import PATIENCE
 from fairhold.store.postgresql.troubles import translated
 from fairhold.store.schema import MIGRATIONS, steps
 from tests.store.contract import NOW, fill
@@ -167,6 +171,37 @@ def test_a_commit_whose_end_nobody_saw_is_found_out_about(
         assert store.check() == ()
 
 
+def test_a_server_that_stands_still_is_not_waited_for_without_end(
+    server: Server, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(opened(address, tmp_path)) as store:
+        fill(store)
+        assert store.plan() is not None  # whoever reads has a connection of its own
+        monkeypatch.setattr(PATIENCE, "seconds", 1.0)
+        query = f"SELECT pid FROM pg_stat_activity WHERE datname = '{address.settings['dbname']}'"
+        backends = [int(str(pid)) for (pid,) in server.ask(query)]
+        assert len(backends) > 1
+        for pid in backends:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(StoreGone):
+                store.plan()
+            with pytest.raises(StoreGone), store.transaction() as unsure:
+                unsure.append(NOW + 10, "[]")
+            with pytest.raises(StoreGone, match="still held"), store.transaction() as batch:
+                batch.append(NOW + 10, "[]")
+        finally:
+            for pid in backends:
+                os.kill(pid, signal.SIGCONT)
+        while True:
+            with suppress(StoreGone), store.transaction() as batch:
+                batch.append(NOW + 10, "[]")
+                break
+            time.sleep(0.1)
+        assert store.last == (9 if batch.settled else 8)
+        assert store.check() == ()
+
+
 def disconnect(server: Server, address: Address) -> None:
     database = address.settings["dbname"]
     server.ask(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'")
@@ -233,6 +268,18 @@ def test_a_store_goes_to_the_other_database_and_back_with_all_that_it_has(addres
         assert (shared.meta()["restored"], shared.last, shared.check()) == ("7", 7, ())
 
 
+def test_the_next_start_finds_the_store_where_it_was(address: Address, tmp_path: Path) -> None:
+    state, words = tmp_path / "state", {"cluster": "bank", "node": "", "now": NOW}
+    assert place_of("", "", state) == state
+    open_anywhere(state, address, **words).close()  # type: ignore[arg-type]
+    before = place_of("", "", state)
+    assert isinstance(before, Address)
+    assert (before.told, before.has_password) == (address.told, False)
+    assert PASSWORD not in (state / "store.address").read_text()
+    copy_store(address, state, None)
+    assert place_of("", "", state) == state
+
+
 def test_a_damaged_store_is_not_copied(server: Server, address: Address, tmp_path: Path) -> None:
     with closing(opened(address, tmp_path / "state")) as store:
         fill(store)
@@ -254,7 +301,10 @@ def test_a_password_is_no_argument_of_a_program_and_is_never_told(tmp_path: Path
     text = "postgresql://ann:se%20cret@db.bank:5433/shared?schema=fh_2&sslmode=require"
     address = parse_address(text)
     assert address.settings["password"] == "se cret"
-    assert (address.told, address.schema) == ("postgresql://ann@db.bank:5433/shared?schema=fh_2", "fh_2")
+    assert (address.told, address.schema) == (
+        "postgresql://ann@db.bank:5433/shared?sslmode=require&schema=fh_2",
+        "fh_2",
+    )
     assert "cret" not in repr(address)
     with pytest.raises(UsageError, match="PGPASSFILE") as caught:
         place_of(text, "", tmp_path)
@@ -268,6 +318,7 @@ def test_a_password_is_no_argument_of_a_program_and_is_never_told(tmp_path: Path
     [
         "postgresql://u:se%cret@h:port/x",
         "postgresql://u@h/x?secret",
+        "postgresql://u@h/x?passwrd=secret",
         "postgresql://u@h/x?schema=Not%20One",
         "postgresql://u@h/x?schema=pg_mine",
         "postgresql://u:secret@[h/x",

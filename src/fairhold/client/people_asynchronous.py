@@ -69,6 +69,7 @@ class AsyncPeopleCalls(AsyncConnections):
         self,
         *,
         after: int | None = None,
+        before: int | None = None,
         user: str | None = None,
         action: str | None = None,
         target: str | None = None,
@@ -78,11 +79,11 @@ class AsyncPeopleCalls(AsyncConnections):
         limit: int = 100,
         timeout: float = 0,  # noqa: ASYNC109 - it is the service that waits
     ) -> list[Document]:
-        """Records of what was done and refused, in order: the last ones, or those behind the number `after`.
+        """Records of what was done and refused, in order: the last ones, `before` a number, or those behind `after`.
 
         timeout : with `after`, seconds to wait for more
         """
-        named: dict[str, Value] = {"after": after, "user": user, "action": action, "target": target}
+        named: dict[str, Value] = {"after": after, "before": before, "user": user, "action": action, "target": target}
         named |= {"outcome": outcome, "from": moment(start), "to": moment(end), "limit": limit}
         found = await self._run(people.audit(named, timeout))
         return list(found["records"])

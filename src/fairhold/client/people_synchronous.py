@@ -65,6 +65,7 @@ class PeopleCalls(Connections):
         self,
         *,
         after: int | None = None,
+        before: int | None = None,
         user: str | None = None,
         action: str | None = None,
         target: str | None = None,
@@ -74,11 +75,11 @@ class PeopleCalls(Connections):
         limit: int = 100,
         timeout: float = 0,
     ) -> list[Document]:
-        """Records of what was done and refused, in order: the last ones, or those behind the number `after`.
+        """Records of what was done and refused, in order: the last ones, `before` a number, or those behind `after`.
 
         timeout : with `after`, seconds to wait for more
         """
-        named: dict[str, Value] = {"after": after, "user": user, "action": action, "target": target}
+        named: dict[str, Value] = {"after": after, "before": before, "user": user, "action": action, "target": target}
         named |= {"outcome": outcome, "from": moment(start), "to": moment(end), "limit": limit}
         found = self._run(people.audit(named, timeout))
         return list(found["records"])

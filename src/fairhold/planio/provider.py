@@ -29,7 +29,7 @@ def read_provider(report: Report, value: Value, groups: AbstractSet[str]) -> Pro
     report.keys(node, KEYS, _PLACE, {})
     report.missing(node, ("issuer", "client_id"), _PLACE, "a provider")
     texts = {key: report.text(node[key], (*_PLACE, key), what="a string") for key in _TEXTS if key in node}
-    for key in ("issuer", "client_id", "user_claim", "groups_claim"):
+    for key in ("issuer", "client_id", "user_claim", "groups_claim", "account_claim"):
         if key in texts and not texts[key]:
             report.fault("out-of-range", f"`{key}` is empty", "fill it in, or leave it out", (*_PLACE, key))
     _check_issuer(report, texts.get("issuer", ""))

@@ -9,7 +9,7 @@ from fairhold.errors import UsageError
 from fairhold.store import copies, directory, opening
 from fairhold.store.postgresql.address import Address, is_address, parse_address
 from fairhold.store.transfer import is_new, refuse_differences, transfer
-from fairhold.store.troubles import refusal
+from fairhold.store.troubles import refusal, refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     """A state directory, or the address of a schema."""
 
 
+ADDRESS = "store.address"
+"""File of the state directory of a service whose store is elsewhere: where, without a password."""
+
+
 def place_of(option: str, variable: str, state: Path) -> Place:
-    """Where a store is, by an option, an environment variable and a state directory.
+    """Where a store is, by an option, an environment variable, else where it was.
 
     UsageError where the option has a password: all users of the machine see the arguments of a program.
     """
     if not option and not variable:
-        return state
+        return place_before(state)
     if not is_address(option or variable):
         raise UsageError("--store: write a connection string, postgresql://USER@HOST:PORT/DATABASE")
     address = parse_address(option or variable)
@@ -40,6 +44,14 @@ def place_of(option: str, variable: str, state: Path) -> Place:
             " runs; leave it out, and say it by PGPASSFILE, PGPASSWORD or FAIRHOLD_STORE"
         )
     return address
+
+
+def place_before(state: Path) -> Place:
+    """Where the store of a state directory was at its last start."""
+    try:
+        return parse_address((state / ADDRESS).read_text(encoding="utf-8").strip())
+    except FileNotFoundError:
+        return state
 
 
 def _postgresql() -> Any:  # noqa: ANN401 - a module
@@ -57,6 +69,8 @@ def open_store(state: Path, place: Place, *, cluster: str, node: str, now: int) 
     if isinstance(place, Address):
         words = {"cluster": cluster, "node": node, "created": str(now)}
         shared: Store = _postgresql().open_store(place, state, words)
+        with refusing(state):
+            (state / ADDRESS).write_text(f"{place.told}\n", encoding="utf-8")  # whoever starts next without saying it
         return shared
     return opening.open_store(state, cluster=cluster, node=node, now=now)
 
@@ -107,7 +121,9 @@ def copy_store(source: Place, target: Place, contents: ContentsOf | None) -> int
         second.execute("COMMIT")
         second.execute("BEGIN")
         refuse_differences(first, second, told(target))
-        return copied
+    if not isinstance(target, Address):
+        (target / ADDRESS).unlink(missing_ok=True)
+    return copied
 
 
 def told(place: Place) -> str:

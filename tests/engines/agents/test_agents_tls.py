@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import ssl
 import threading
@@ -25,6 +26,7 @@ from fairhold.engines.agents.settings import AgentSettings
 from fairhold.engines.agents.turned_away import MOST_KINDS, PERIOD, TurnedAway
 from fairhold.errors import InputError
 from fairhold.orchestrator.events import MachineReported, MachineSilent
+from fairhold.ports import StoreError
 from fairhold.units import SECOND
 from tests.engines.agents.fake import PATIENT, Desk, FakeAgent, until
 
@@ -326,6 +328,24 @@ def test_an_authority_that_is_damaged_is_named_and_one_that_is_whole_is_opened_a
         else:
             path.write_bytes(before)
     assert Authority(tmp_path, Watch()).certificate == first
+
+
+def test_what_cannot_be_written_is_told_and_changes_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    identity, code = house.enrolled("h1"), house.authority.invite("h2")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("fairhold.engines.agents.authority._put", full)
+        for action in (house.authority.invite, house.desk.agents.revoke):
+            with pytest.raises(StoreError, match=r"No space left on device; nothing was changed"):
+                action("h1")
+        with pytest.raises(InputError, match="closed the connection"):
+            enrol(house.place / "h2", house.address, "h2", code)
+        house.desk.until_complaint("nothing was changed")
+    house.agent(identity, "h1").hear("welcome")
+    enrol(house.place / "h2", house.address, "h2", code)
 
 
 def test_strangers_at_the_door_of_agents_are_told_as_sums() -> None:

@@ -15,6 +15,7 @@ from fairhold.store.choosing import (
     backup_store,
     check_store,
     copy_store,
+    place_before,
     place_of,
     restore_store,
     told,
@@ -51,7 +52,7 @@ def the_place(store: str, state: Path | None) -> Place:
     variable = os.environ.get(STORE, "")
     if store or (variable and state is None):
         return place_of(store, variable, Path())
-    return state_directory(state)
+    return place_before(state_directory(state))
 
 
 def check(state: Path | None, store: str, *, as_json: bool) -> None:

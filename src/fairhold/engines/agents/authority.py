@@ -19,6 +19,7 @@ from fairhold.engines.agents import certifying
 from fairhold.engines.agents.link import NotEnrolledError
 from fairhold.engines.private import drafted
 from fairhold.errors import Fault, InputError
+from fairhold.ports import StoreError
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -111,9 +112,8 @@ class Authority:
         """Let all certificates count no more that a host was given so far; the instant."""
         with self._lock:
             at = self._moment(host)
-            self._write(revoked={**self._register["revoked"], host: at})
             codes = {key: each for key, each in self._register["codes"].items() if each["host"] != host}
-            self._write(codes=codes)
+            self._write(codes=codes, revoked={**self._register["revoked"], host: at})
             self.revision += 1
         return at
 
@@ -177,9 +177,13 @@ class Authority:
         raise ValueError(f"{path.name} is no register")
 
     def _write(self, **changed: Any) -> None:  # noqa: ANN401 - parts of the register
-        """Keep another register; what cannot be written does not count. Raises OSError."""
+        """Keep another register; what cannot be written does not count. Raises StoreError."""
         register = {**self._register, **changed}
-        _put(self._place / _REGISTER, json.dumps(register))
+        try:
+            _put(self._place / _REGISTER, json.dumps(register))
+        except OSError as error:
+            what = f"what hosts may enrol, and which may not, cannot be written to {self._place}"
+            raise StoreError(f"{what}: {error.strerror or error}; nothing was changed") from error
         self._register = register
 
 

@@ -25,6 +25,7 @@ from fairhold.orchestrator.events import (
     TaskRunning,
 )
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
+from fairhold.ports import StoreError
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -227,6 +228,8 @@ class Talk:
         except NotEnrolledError as error:
             self._say(link, messages.not_enrolled(str(error)))
             raise BrokenLinkError(f"it cannot enrol as {printable(host[:255])}: {error}") from error
+        except StoreError as error:
+            raise BrokenLinkError(error.what) from error
         self._complain(f"{printable(host)} has enrolled, from {link.peer}")
         self._say(link, messages.enrolled(made, self._authority.certificate))
         link.is_done = True

@@ -41,6 +41,7 @@ WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _OLDEST = "1"
+_HOUR = 3600 * SECOND
 """A version that no pod has: a write on it is refused."""
 _LOG = logging.getLogger("fairhold")
 _NEVER = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
@@ -89,6 +90,7 @@ class Kubernetes:
         self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
+        self._gate_told = -_HOUR
         self._due = 0
         self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self, self.measures) for kind in GROUPS}
         self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
@@ -168,12 +170,22 @@ class Kubernetes:
             self._tell(governor.see_group, key, least_of(kind, document))
         elif kind == "pods":
             pod = pod_of(document)
-            self._tell(governor.see_pod, observed(pod) if governor.observes else pod)
+            self._tell(self._see_pod, observed(pod) if governor.observes else pod)
         elif kind == "nodes":
             self._tell(governor.see_node, node_of(document))
         else:
             labels, is_own = meta.get("labels") or {}, meta["name"] == self._api.access.own
             self._tell(self._see_namespace, Namespace(meta["name"], labels, meta.get("annotations") or {}, is_own))
+
+    def _see_pod(self, pod: Pod) -> None:
+        """A pod is there, or has changed; a new one that did not come through the gate is told once in a while."""
+        is_new = pod.uid not in self.governor.works.of
+        self.governor.see_pod(pod)
+        if is_new and self.governor.is_at_large(pod) and self.governor.now() >= self._gate_told + _HOUR:
+            self._gate_told = self.governor.now()
+            what = "the pod %s of the governed namespace %s came without the gate, so that nothing holds it to the plan"
+            mend = "put the policy `fairhold-gate` in force: apply what `fairhold kubernetes manifest` prints"
+            _LOG.warning(f"{what}; {mend}", pod.name, pod.namespace)
 
     def _see_namespace(self, namespace: Namespace) -> None:
         if self.governor.see_namespace(namespace):

@@ -117,6 +117,11 @@ class Governor:
                 self.asking.add(work)  # somebody else let it go
         self._look(work)
 
+    def is_at_large(self, pod: Pod) -> bool:
+        """Whether a pod of a governed namespace may get a node without a grant: no gate, no node yet."""
+        is_free = not (pod.is_gated or pod.is_kept or pod.node or pod.end)
+        return is_free and not self.observes and self.asking.governs(pod)
+
     def lose_pod(self, uid: str) -> None:
         """The object of a pod is gone."""
         self._others.pop(uid, None)

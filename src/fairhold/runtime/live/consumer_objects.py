@@ -35,7 +35,8 @@ PAUSE = 2.0
 IDLE = 60.0
 """Seconds after which all is compared with the cluster again, whether or not anything happens."""
 _SHARE = 20
-"""A round waits so many times as long as the desk needed to say the numbers, so that it has time for its work."""
+"""A round waits so many times as long as the desk worked at the numbers, so that it has time for its own work; how long
+the question waited for its turn does not count."""
 _LOG = logging.getLogger("fairhold")
 
 
@@ -81,9 +82,7 @@ class ConsumerObjects:
         try:
             if self._objects is None or time.monotonic() - self._listed_at > self._idle:
                 self._list()
-            began = time.perf_counter()
-            told = self._desk.read(self._look).result()
-            needed = time.perf_counter() - began
+            told, needed = self._desk.read(self._look).result()
             if told is not None:
                 self._write(statuses_of(told))
             self._complaint = ""
@@ -95,9 +94,11 @@ class ConsumerObjects:
             return Again(self._pause, self._idle)
         return Again(max(self._pause, needed * _SHARE), self._idle)
 
-    def _look(self, core: Core) -> Document | None:
-        """What consumers have; None while nodes count as silent because nobody is heard."""
-        return consumers_document(core) if self._is_known() else None
+    def _look(self, core: Core) -> tuple[Document | None, float]:
+        """What consumers have, and the seconds that it took; None while nodes count as silent as nobody is heard."""
+        began = time.perf_counter()
+        told = consumers_document(core) if self._is_known() else None
+        return told, time.perf_counter() - began
 
     def _list(self) -> None:
         """Learn which objects there are."""

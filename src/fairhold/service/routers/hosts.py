@@ -1,6 +1,5 @@
 """Hosts and resource groups: closed and opened, paused and resumed."""
 
-import asyncio
 from typing import Any, Protocol, runtime_checkable
 
 from fastapi import APIRouter, Response
@@ -121,17 +120,19 @@ async def open_host(service: ServiceOf, host: str) -> Response:
 )
 async def enrol_host(service: ServiceOf, host: str) -> Response:
     """Make a code with which a host of the plan can enrol once, within an hour; it is told this once."""
-    hub = _issuing(service)
-    await service.write(lambda core: _require_host(core, host), host)
-    return JSONResponse({"host": host, "code": await asyncio.to_thread(hub.authority.invite, host)}, 201)
+
+    def invite(core: Core) -> str:
+        _require_host(core, host)
+        return str(_issuing(service).authority.invite(host))
+
+    return JSONResponse({"host": host, "code": await service.write(invite, host)}, 201)
 
 
 @router.post("/hosts/{host}/revoke", response_model=people_answers.HostRevoked, openapi_extra=allows(May.MANAGE_ACCESS))
 async def revoke_host(service: ServiceOf, host: str) -> Response:
     """Let the certificates of a host count no more, and end the connection of its agent."""
-    hub = _issuing(service)
-    await service.write(lambda _: None, host)
-    return JSONResponse({"host": host, "revoked": format_instant(await asyncio.to_thread(hub.revoke, host))})
+    at = await service.write(lambda _: _issuing(service).revoke(host), host)
+    return JSONResponse({"host": host, "revoked": format_instant(at)})
 
 
 def _issuing(service: ServiceOf) -> Issuing:

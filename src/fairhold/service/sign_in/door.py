@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fairhold.service.sessions import Sessions
     from fairhold.service.sign_in.granting import Granting, Tokens
 
-    Work = Callable[[Scope, Receive], Awaitable[Response]]
+    Work = Callable[[Scope, str], Awaitable[Response]]
 
 BASE = "/console/sign-in"
 _ACTION = "sign_in"
@@ -105,12 +105,15 @@ class SignInDoor:
         """Answer one request."""
         scope.setdefault("state", {})
         path: str = scope["path"].removeprefix(BASE)
-        method, work = self._ways().get(path, ("", self._offer))
+        method, field, work = self._ways().get(path, ("", "", self._offer))
         if refusal := self._refusal(scope, method):
             return refusal
         try:
+            given = await _text(scope, receive, field) if field else ""
+            if work == self._offer:
+                return await self._offer()
             async with self._turn:
-                return await work(scope, receive)
+                return await work(scope, given)
         except RefusedError as error:
             return _told(path, error.refused.fault, error.refused.status)
         except InputError as error:
@@ -133,15 +136,16 @@ class SignInDoor:
             return problem(429, [Fault("too-many", what, "try again in a second")])
         return None
 
-    def _ways(self) -> dict[str, tuple[str, Work]]:
+    def _ways(self) -> dict[str, tuple[str, str, Work]]:
+        """Path → method, what the body has to have, and who answers."""
         return {
-            "": ("GET", self._offer),
-            "/begin": ("GET", self._begin),
-            "/end": ("GET", self._end),
-            "/device": ("POST", self._device),
-            "/token": ("POST", self._token),
-            "/refresh": ("POST", self._refresh),
-            "/revoke": ("POST", self._revoke),
+            "": ("GET", "", self._offer),
+            "/begin": ("GET", "", self._begin),
+            "/end": ("GET", "", self._end),
+            "/device": ("POST", "", self._device),
+            "/token": ("POST", "device_code", self._token),
+            "/refresh": ("POST", "refresh", self._refresh),
+            "/revoke": ("POST", "refresh", self._revoke),
         }
 
     def _provider(self) -> Provider:
@@ -157,7 +161,7 @@ class SignInDoor:
         provider = self._people.access.provider
         return JSONResponse({"provider": provider.title if provider else None}, headers=NO_STORE)
 
-    async def _begin(self, scope: Scope, _: Receive) -> Response:
+    async def _begin(self, scope: Scope, _: str) -> Response:
         """To the provider."""
         provider, host = self._provider(), Headers(scope=scope).get("host", "")
         onward = parse_qs(scope["query_string"].decode("latin-1")).get("to", [HOME])[0]
@@ -178,7 +182,7 @@ class SignInDoor:
         )
         return answer
 
-    async def _end(self, scope: Scope, _: Receive) -> Response:
+    async def _end(self, scope: Scope, _: str) -> Response:
         """Back from the provider: a session, if all of it is ours."""
         query = {name: values[0] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
         pending = self._pending.take(query.get("state", ""))
@@ -222,19 +226,17 @@ class SignInDoor:
         told = await self._granting.begin_device(provider)
         return JSONResponse(told | {"provider": provider.title}, 201, NO_STORE)
 
-    async def _token(self, scope: Scope, receive: Receive) -> Response:
+    async def _token(self, scope: Scope, device: str) -> Response:
         """Tokens for a program that was let in; 202: not yet."""
         provider = self._provider()
-        device = await _text(scope, receive, "device_code")
         try:
             tokens = await self._granting.by_device(provider, device)
         except NotYetError as waiting:
             return JSONResponse({"slow_down": waiting.is_too_fast}, 202, NO_STORE)
         return self._given(tokens, await self._let_in(scope, tokens))
 
-    async def _refresh(self, scope: Scope, receive: Receive) -> Response:
+    async def _refresh(self, _: Scope, refresh: str) -> Response:
         """Other tokens for a refresh token."""
-        refresh = await _text(scope, receive, "refresh")
         tokens = await self._granting.by_refresh(self._provider(), refresh)
         found = await self._guard.by_provider(tokens.token)
         if isinstance(found, Refused):
@@ -246,9 +248,9 @@ class SignInDoor:
         told = {"token": tokens.token, "refresh": tokens.refresh, "seconds": seconds, "user": caller.user}
         return JSONResponse(told, 200, NO_STORE)
 
-    async def _revoke(self, scope: Scope, receive: Receive) -> Response:
+    async def _revoke(self, _: Scope, refresh: str) -> Response:
         """Let a refresh token count no more."""
-        await self._granting.revoke(self._provider(), await _text(scope, receive, "refresh"))
+        await self._granting.revoke(self._provider(), refresh)
         return Response(status_code=204, headers=NO_STORE)
 
 

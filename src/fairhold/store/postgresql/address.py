@@ -24,6 +24,16 @@ _DEFAULTS = {
     "tcp_user_timeout": "10000",
 }
 """What is asked of the connection where the string says nothing else: a server that is gone is noticed in seconds."""
+_KNOWN = frozenset(
+    {
+        *("host", "hostaddr", "port", "user", "dbname", "service", "passfile", "application_name", "options"),
+        *("sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl", "ssl_min_protocol_version", "channel_binding"),
+        *("connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count"),
+        *("tcp_user_timeout", "target_session_attrs", "gssencmode", "require_auth"),
+    }
+)
+"""Parameters of libpq that may be told; those with secrets are `password` and `sslpassword`."""
+_SECRET = ("password", "sslpassword")
 _FORM = "write postgresql://USER@HOST:PORT/DATABASE, and ?schema=NAME where it is not `fairhold`"
 
 
@@ -33,7 +43,7 @@ class Address:
 
     settings : of the connection, as libpq knows them, with the password where there is one
     schema   : of the store
-    told     : the string without its password
+    told     : the string without its secrets; with what it lacks said otherwise it is the same address
     """
 
     settings: Mapping[str, Any]
@@ -47,7 +57,7 @@ class Address:
     @property
     def has_password(self) -> bool:
         """Whether the string itself has one."""
-        return "password" in self.settings
+        return any(key in self.settings for key in _SECRET)
 
 
 def is_address(text: str) -> bool:
@@ -66,22 +76,23 @@ def parse_address(text: str) -> Address:
     if parts.scheme.lower() not in _SCHEMES or parts.fragment:
         raise _refusal("this is not a connection string")
     schema = asked.pop("schema", SCHEMA)
+    if not asked.keys() <= {*_KNOWN, *_SECRET}:
+        raise _refusal("a parameter of the connection string is not known")
     if not _NAME.fullmatch(schema) or schema.startswith("pg_"):
         raise _refusal("the name of the schema is not one: small letters, digits and _")
-    password = unquote(parts.password) if parts.password is not None else asked.pop("password", None)
+    secrets = {key: asked.pop(key) for key in _SECRET if key in asked}
+    if parts.password is not None:
+        secrets["password"] = unquote(parts.password)
     settings |= {"user": unquote(parts.username or ""), "dbname": unquote(parts.path.lstrip("/"))}
-    settings |= asked
     told = _told(settings, asked, schema)
-    if password:
-        settings["password"] = password
+    settings |= asked | secrets
     return Address({**_DEFAULTS, **{key: value for key, value in settings.items() if value}}, schema, told)
 
 
 def _told(settings: Mapping[str, Any], asked: Mapping[str, str], schema: str) -> str:
     user = f"{quote(settings['user'])}@" if settings["user"] else ""
     port = f":{settings['port']}" if settings["port"] else ""
-    kept = {key: value for key, value in asked.items() if key in {"host", "port", "user", "dbname", "service"}}
-    query = urlencode(kept | ({"schema": schema} if schema != SCHEMA else {}))
+    query = urlencode({**asked} | ({"schema": schema} if schema != SCHEMA else {}))
     return f"postgresql://{user}{settings['host'] or ''}{port}/{quote(settings['dbname'])}{'?' if query else ''}{query}"
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.adapt import Loader
 
+from fairhold.store.postgresql.patience import PATIENCE
 from fairhold.store.tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from psycopg.abc import Buffer
 
@@ -64,9 +67,14 @@ class PostgresConnection:
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Rows:
         """Run a statement."""
-        if not values:
-            return self.raw.execute(statement.encode())
-        return self.raw.execute(said(statement).encode(), values)
+        with self.waiting():
+            if not values:
+                return self.raw.execute(statement.encode())
+            return self.raw.execute(said(statement).encode(), values)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """While the server is asked for something."""
+        return nullcontext() if self.raw.closed else PATIENCE.at(self.raw.fileno())
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Rows:
         """Run a statement for each of some rows."""

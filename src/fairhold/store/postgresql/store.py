@@ -105,18 +105,19 @@ class PostgresStore(SqlStore):
             following = self._turn.following
             is_ending = False
             try:
-                if before is not None:
-                    before(connection)
-                # all at once, and one answer: work that asks something meanwhile is done step by step
-                with nullcontext() if may_be_lost else connection.raw.pipeline():
-                    connection.execute("BEGIN")
-                    if may_be_lost:
-                        connection.execute("SET LOCAL synchronous_commit = off")
-                    seal = table("meta").seal((TURN, following.text))
-                    connection.execute(_TAKE_TURN, (following.text, seal, self._turn.text))
-                    work(connection)
-                    is_ending = True
-                    connection.execute("COMMIT")
+                with connection.waiting():
+                    if before is not None:
+                        before(connection)
+                    # all at once, and one answer: work that asks something meanwhile is done step by step
+                    with nullcontext() if may_be_lost else connection.raw.pipeline():
+                        connection.execute("BEGIN")
+                        if may_be_lost:
+                            connection.execute("SET LOCAL synchronous_commit = off")
+                        seal = table("meta").seal((TURN, following.text))
+                        connection.execute(_TAKE_TURN, (following.text, seal, self._turn.text))
+                        work(connection)
+                        is_ending = True
+                        connection.execute("COMMIT")
             except BaseException as error:
                 self._failed(error, connection, is_batch=before is not None, is_ending=is_ending)
                 raise
