@@ -57,6 +57,9 @@ class Watch:
     def listed(self, kind: str, documents: Sequence[Mapping[str, Any]]) -> None:
         """All there are were seen."""
 
+    def went_back(self, kind: str) -> None:
+        """The cluster has an older state."""
+
     def fresh(self, kind: str) -> None:
         """The watch has begun."""
 
