@@ -9,7 +9,7 @@ import pytest
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.writes import MERGE
-from tests.kubernetes.estate import Estate, state_of, template
+from tests.kubernetes.estate import PLAN, Estate, state_of, template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,3 +108,20 @@ def test_a_grant_that_another_policy_denies_leaves_its_units_to_others(refusing:
         refusing.pod(refusing.risk, name, gpus=4)
     refusing.until_states(refusing.risk, running=2, gated=1)
     assert [pod["metadata"]["name"] for pod in refusing.pods(refusing.risk) if state_of(pod) == "gated"] == ["refused"]
+
+
+def test_a_bare_pod_that_cannot_be_bound_gives_its_units_back(cluster: ControlPlane, tmp_path: Path) -> None:
+    plan = PLAN.replace("kubernetes:\n", "kubernetes:\n  start_within: 8s\n")
+    estate = Estate(cluster, tmp_path, nodes=1, plan=plan)
+    try:
+        estate.serve()
+        container = template()["spec"]["containers"][0] | {"ports": [{"containerPort": 80, "hostPort": 8080}]}
+        estate.pod(estate.risk, "first", spec={"containers": [container]})
+        estate.until_states(estate.risk, running=1)
+        estate.pod(estate.risk, "second", spec={"containers": [container]})
+        estate.until_waits(estate.risk, "second", "CannotStart", "free ports")
+        estate.until(lambda: [pod["metadata"]["name"] for pod in estate.pods(estate.risk)] == ["first"])
+        [job] = estate.house.client.jobs(state="failed")
+        assert "second" in job.title
+    finally:
+        estate.close()
