@@ -20,7 +20,7 @@ setup: $(STAMP) $(CONSOLE)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[fast,service,sim]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[fast,postgres,service,sim]" --group dev
 	touch $(STAMP)
 
 $(CONSOLE): $(STAMP) $(CONSOLE_SOURCE)
@@ -41,7 +41,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser browser/console.browser.ts
+	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 import time
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 CLIENTS = 4
 PATIENCE = 900.0
+HZ = os.sysconf("SC_CLK_TCK")
 
 
 class Watch:
@@ -64,10 +66,14 @@ class Watch:
     def stale(self, kind: str, why: ApiError) -> None:
         """The watch is broken; another begins."""
 
-    def until(self, what: str, count: int) -> list[float]:
-        """Wait until so many were seen so; when each was, in order."""
+    def until(self, what: str, count: int, check: Callable[[], None] = lambda: None) -> list[float]:
+        """Wait until so many were seen so; when each was, in order. check: raises where waiting is of no use."""
+        end = time.monotonic() + PATIENCE
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.first[what]) >= count, PATIENCE), f"not {count} {what}"
+            while len(self.first[what]) < count:
+                check()
+                assert time.monotonic() < end, f"{len(self.first[what])} {what}, not {count}"
+                self._changed.wait(1.0)
             return sorted(self.first[what].values())
 
     def when(self, what: str, uid: str) -> float:
@@ -132,3 +138,9 @@ def create(made: Estate, namespace: str, pods: Sequence[Mapping[str, Any]]) -> N
 def rate(instants: list[float]) -> float:
     """How many a second, from the first to the last."""
     return round((len(instants) - 1) / (instants[-1] - instants[0]), 1)
+
+
+def processor_s(pid: int) -> float:
+    """Seconds of a core that a process has taken."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, words[11:13])) / HZ

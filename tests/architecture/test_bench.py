@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bench.__main__ import is_missed, line
-from bench.beside_kueue import plan_of_queues, pods_of_queues
 from bench.clusters import full_plan_text
 from fairhold.planio.plan import parse_plan
 
@@ -26,25 +25,3 @@ def test_the_full_plan_is_good_and_states_everything() -> None:
     settings = plan.policies[0].consumers[plan.tree.rows["/d1/t999"]]
     assert None not in (settings.rank, settings.grace)
     assert settings.owned > settings.reserved > 0
-
-
-def test_queues_of_a_run_of_kueue_are_consumers_and_its_work_pods_in_the_order_in_which_it_comes() -> None:
-    small = {"className": "small", "runtimeMs": 200, "priority": 50, "request": "1"}
-    large = small | {"className": "large", "request": "4", "runtimeMs": 1000}
-    works = [{"count": 2, "creationIntervalMs": 100, "workloads": [small]}]
-    works.append({"count": 1, "creationIntervalMs": 150, "workloads": [large]})
-    queues = {"className": "cq", "count": 2, "nominalQuota": "20", "borrowingLimit": "100", "workloadsSets": works}
-    shape = {"cohorts": [{"className": "cohort", "count": 2, "queuesSets": [queues]}]}
-    plan = parse_plan(plan_of_queues(shape).format(pool="a"), "plan")[0]
-    assert plan.tree.paths[1:4] == ("/cohort-0", "/cohort-0/cq-0-0", "/cohort-0/cq-0-1")
-    terms = [plan.policies[0].consumers[plan.tree.rows[path]] for path in ("/cohort-1", "/cohort-1/cq-1-0")]
-    amounts = [(queue.deserved[0][1], queue.limit[0][1]) for queue in (each.queue for each in terms)]
-    assert amounts == [(40, 40), (20, 120)]
-    pods = pods_of_queues(shape)
-    assert [pod["gpus"] for pod in pods] == [1] * 4 + [4] * 4 + [1] * 4
-    assert pods[4] == {
-        "gpus": 4,
-        "runs_for": 1.0,
-        "labels": {"queue": "cq-0-0"},
-        "spec": {"priorityClassName": "large"},
-    }

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.cli.suggesting import suggest_plan
-from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.gangs import COSCHEDULING
-from fairhold.engines.kubernetes.pods import node_of
 from fairhold.errors import InputError
 from fairhold.lab.recording import record
 from fairhold.lab.records import read_record, write_record
@@ -23,7 +21,7 @@ from fairhold.orchestrator.events import JobHeld, TaskAdopted
 from fairhold.ports.governor import AWAITED
 from fairhold.store import read_store
 from fairhold.units import SECOND
-from tests.engines.kubernetes.pretended import GPU, Pretended
+from tests.engines.kubernetes.pretended import GPU, Pretended, node
 from tests.live.governed import Governed
 
 if TYPE_CHECKING:
@@ -60,14 +58,6 @@ policies:
 
 def plan_of(policy: str, number: int = 4) -> str:
     return PLAN + PLANS[policy].replace("NUMBER", str(number))
-
-
-def node(name: str, gpus: int, *, ready: bool = True, cordoned: bool = False, boot: str = "b", pool: str = "a") -> Any:
-    """A node as the API server has it."""
-    state = {"type": "Ready", "status": "True" if ready else "Unknown"}
-    status = {"allocatable": {GPU: str(gpus)}, "conditions": [state], "nodeInfo": {"bootID": boot}}
-    meta = {"name": name, "labels": {names.HOSTNAME: name, "pool": pool}}
-    return node_of({"metadata": meta, "spec": {"unschedulable": cordoned}, "status": status})
 
 
 class Story:
@@ -132,7 +122,7 @@ class Story:
         if how.get("gone"):
             self.cluster.governor.lose_node(name)
         else:
-            self.cluster.governor.see_node(node(name, self.random.choice([2, 4, 4, 6]), **how))
+            self.cluster.governor.see_node(node(name, self.random.choice([2, 4, 4, 6]), **{"pool": "a"} | how))
 
     def _plan(self) -> None:
         core = self.cluster.play.core

@@ -27,6 +27,7 @@ PEOPLE = {
     "ben": ["quants"],
     "zoe": [],
     "ann": [],
+    "eve": ["auditors"],
     "root": ["quants"],
     "nightly": ["quants"],
     "uma": ["quants", "unheard-of"],

@@ -15,7 +15,8 @@ from fairhold.service.forecasting import lookout
 from fairhold.service.planning import Frozen, state_now
 from fairhold.sim.forecaster import answer
 from fairhold.units import SECOND, parse_instant
-from tests.live.governed import PLAN, Governed, a_node
+from tests.engines.kubernetes.pretended import node
+from tests.live.governed import PLAN, Governed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ def test_a_forecast_knows_the_nodes_as_they_are(governed: Governed) -> None:
     now, first = governed.core.now(), expected(governed)
     assert len(first) == 2
     assert now + 50 * SECOND < min(first.values()) <= max(first.values()) < now + 130 * SECOND
-    governed.governor.see_node(a_node("n1"))
+    governed.governor.see_node(node("n1"))
     governed.core.orchestrator.is_closing = True  # so that the nodes are there, and nothing has begun yet
     governed.settle()
     governed.core.orchestrator.is_closing = False

@@ -294,6 +294,12 @@ def test_keys_are_renewed_while_they_count_and_end_where_that_fails(liar: Liar) 
     liar.keys = {"keys": PUBLIC}
     door.clock.now += PAUSE
     assert door.code(token) == "ben"
+    liar.keys = {"keys": [{**PUBLIC[1], "kid": "one"}, *PUBLIC[1:]]}
+    door.clock.now += FRESH
+    assert door.code(token) == "wrong-token", "nor does one that another has taken the name of"
+    liar.keys = {"keys": PUBLIC}
+    door.clock.now += FRESH
+    assert door.code(token) == "ben"
     liar.answer = lambda _: (500, {}, b"")
     door.clock.now += LIFE - 1
     assert door.code(token) == "ben"

@@ -193,6 +193,25 @@ def test_what_is_no_refresh_token_is_refused(sso: Bank, body: bytes) -> None:
     assert code_of(sso.client.post("/console/sign-in/refresh", content=body)) == (400, "bad-request")
 
 
+def test_a_client_with_a_secret_shows_it_to_the_provider_and_to_nobody_else(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    secret = tmp_path / "secret"
+    with Bank(tmp_path / "state", oidc_secret=secret) as bank:
+        put_access(bank, access_text() + provider.document(client_id="closed"))
+        absent = bank.client.post("/console/sign-in/device")
+        secret.write_text("another\n")
+        wrong = bank.client.post("/console/sign-in/device")
+        assert [code_of(each) for each in (absent, wrong)] == [(503, "provider-down")] * 2
+        secret.write_text("a secret of the client\n")
+        bank.client.headers.pop("Authorization")
+        where = begun(bank)
+        assert "secret" not in where
+        back = bank.client.get(path_of(Visitor(provider, "ben").comes_back(where)))
+        assert back.status_code == 303
+        assert bank.client.get("/v1/me", headers=OWN).json()["user"] == "ben"
+
+
 def test_where_no_provider_is_named_nobody_can_sign_in(bank: Bank) -> None:
     bank.client.headers.pop("Authorization")
     assert bank.client.get("/console/sign-in").json() == {"provider": None}

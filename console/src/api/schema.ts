@@ -2678,6 +2678,11 @@ export interface components {
              * @description The one that every service has.
              */
             administrator: boolean;
+            /**
+             * Expires
+             * @description When that ends.
+             */
+            expires: string | null;
             /** Groups */
             groups: string[];
             /**
@@ -2705,7 +2710,7 @@ export interface components {
             user: string;
             /**
              * Via
-             * @description `token file`, `token 7` or `uid 1000`.
+             * @description `token file`, `token 7`, `uid 1000`, or the sign-in provider: `sso.example.com, subject 4f1c`.
              */
             via: string;
         };
@@ -3989,6 +3994,8 @@ export interface operations {
                 action?: string;
                 /** @description Number; default: the last ones. */
                 after?: number | null;
+                /** @description Number: only records with smaller ones; 0: all. */
+                before?: number;
                 from?: string | null;
                 limit?: number;
                 outcome?: string;

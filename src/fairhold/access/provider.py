@@ -32,6 +32,7 @@ class Provider(NamedTuple):
     name         : as people read it
     user_claim   : of a token, which says the name of the user
     groups_claim : which says his groups, a list of texts or one text
+    account_claim : which says as what account his work runs on hosts, empty = none does
     group_names  : group as the provider calls it → group of the access document; others are called alike in both
     prefix       : before every name that the provider says, so that it is never that of somebody else
     audience     : for whom a token may be besides `client_id`
@@ -44,6 +45,7 @@ class Provider(NamedTuple):
     name: str = ""
     user_claim: str = "preferred_username"
     groups_claim: str = "groups"
+    account_claim: str = ""
     group_names: Mapping[str, str] = {}
     prefix: str = ""
     audience: tuple[str, ...] = ()
@@ -67,12 +69,14 @@ class Person(NamedTuple):
     groups  : of the access document
     subject : what the provider calls him, the same for ever
     expires : instant at which that is to be proved anew
+    account : on hosts, empty = the provider does not say
     """
 
     name: str
     groups: tuple[str, ...]
     subject: str
     expires: int
+    account: str = ""
 
 
 def person_of(provider: Provider, access: Access, claims: Mapping[str, Any], now: int) -> Person | Fault:
@@ -89,7 +93,8 @@ def person_of(provider: Provider, access: Access, claims: Mapping[str, Any], now
     if name in access.service_accounts:
         what = f"the provider calls somebody `{name}`, which is the name of a service account"
         return Fault("name-taken", what, "have an administrator set `oidc.prefix`, or rename the account")
-    return Person(name, _groups_of(provider, access, claims), subject, (expires or 0) * SECOND + provider.clock_skew)
+    account, until = _account_of(provider, claims), (expires or 0) * SECOND + provider.clock_skew
+    return Person(name, _groups_of(provider, access, claims), subject, until, account)
 
 
 def _not_for_us(provider: Provider, claims: Mapping[str, Any]) -> Fault | None:
@@ -134,6 +139,11 @@ def _name_of(provider: Provider, claims: Mapping[str, Any]) -> str | Fault:
     if not NAME.fullmatch(name) or not name.isprintable():
         return useless(f"`{provider.user_claim}` is no name here: at most 64 characters without spaces, `/` and `:`")
     return name
+
+
+def _account_of(provider: Provider, claims: Mapping[str, Any]) -> str:
+    found = claims.get(provider.account_claim) if provider.account_claim else None
+    return found if isinstance(found, str) and NAME.fullmatch(found) and found.isprintable() else ""
 
 
 def _groups_of(provider: Provider, access: Access, claims: Mapping[str, Any]) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SERVICE, TOKEN, STATE, CERTIFICATES = "FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN", "FAIRHOLD_STATE", "FAIRHOLD_CA"
+STORE = "FAIRHOLD_STORE"
+"""Where the store of a service is that has none in its state directory."""
 XDG = "XDG_STATE_HOME"
 CURRENT = "current"
 FILE = "service.json"

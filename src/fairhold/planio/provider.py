@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KEYS = Provider._fields
 _MOST_SKEW = 600
 _PLACE: Place = ("oidc",)
-_TEXTS = ("issuer", "client_id", "name", "user_claim", "groups_claim", "prefix")
+_TEXTS = ("issuer", "client_id", "name", "user_claim", "groups_claim", "account_claim", "prefix")
 
 
 def read_provider(report: Report, value: Value, groups: AbstractSet[str]) -> Provider | None:

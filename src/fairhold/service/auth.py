@@ -241,7 +241,7 @@ class Guard:
             return Refused(403, fault, {}, name)
         via = f"{provider.host}, subject {found.subject[:_LONGEST_SUBJECT]}"
         rights = people.rights(name, groups)
-        return Caller(name, via, rights, expires=found.expires, groups=groups, provider=provider)
+        return Caller(name, via, rights, expires=found.expires, groups=groups, provider=provider, account=found.account)
 
     def _unlisted(self, name: str, provider: Provider, *, is_in_group: bool) -> Fault | None:
         """Why somebody may not ask whom the access document does not list; None = he may, by his groups."""

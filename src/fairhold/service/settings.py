@@ -26,6 +26,7 @@ class RequestLimits:
 
     head        : of a request: its line and its headers
     body        : of a request
+    values      : in a body of more than 64 KiB, all together
     argv        : all words of a command together; argument: one word, or one variable of the environment
     environment : all variables together
     stdin       : after base64
@@ -40,6 +41,7 @@ class RequestLimits:
 
     head: int = 64 * KIB
     body: int = 16 * MIB
+    values: int = 100_000
     argv: int = 512 * KIB
     argument: int = 128 * KIB - 1
     environment: int = 512 * KIB

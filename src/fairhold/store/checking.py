@@ -93,7 +93,8 @@ def _log(connection: Connection) -> Iterator[Finding]:
     if snapshots and snapshots[-1] > (last or 0):
         yield "store-gap", f"there is a snapshot of entry {snapshots[-1]}, and the log ends with {last or 0}", RESTORE
     query = (
-        "SELECT seq FROM (SELECT seq, at, lag(at) OVER (ORDER BY seq) AS before FROM entries) WHERE at < before LIMIT 1"
+        "SELECT seq FROM (SELECT seq, at, lag(at) OVER (ORDER BY seq) AS earlier FROM entries) AS e "
+        "WHERE at < earlier LIMIT 1"
     )
     for (seq,) in connection.execute(query):
         yield "store-clock", f"entry {seq} has an earlier time than the entry before it", RESTORE

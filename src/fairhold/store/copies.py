@@ -19,6 +19,7 @@ from fairhold.store.tables import seal_all, table
 from fairhold.store.troubles import RESTORE, refusal, refusing, translated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from fairhold.errors import Fault
@@ -47,16 +48,25 @@ def check_store(directory: Path, contents: ContentsOf | None = None) -> tuple[Fa
 def backup_store(directory: Path, path: Path, contents: ContentsOf | None = None) -> None:
     """Copy a store to a new file, whether a service uses it or not. InputError `backup-exists`, or where it fails."""
     source = _there(directory)
-    if path.exists():
-        raise refusal("backup-exists", "the file exists already", "name another file", path)
-    part = path.with_name(f"{path.name}.part")
-    try:
+
+    def write(part: Path) -> None:
         with refusing(source), closing(reader(source)) as connection:
             refuse_what_is_no_store(connection, source)
             # held until the end: what is committed meanwhile does not make the copy begin anew
             connection.execute("BEGIN")
             connection.execute("SELECT count(*) FROM meta").fetchone()
             _copy(connection, part)
+
+    make_file(path, write, contents)
+
+
+def make_file(path: Path, write: Callable[[Path], None], contents: ContentsOf | None) -> None:
+    """A new file of a store that `write` makes: it is checked before it gets its name."""
+    if path.exists():
+        raise refusal("backup-exists", "the file exists already", "name another file", path)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        write(part)
         _refuse_findings(part, contents)
         with refusing(path):
             part.replace(path)
@@ -72,9 +82,7 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False, content
     Its meta says `restored`, the number of the last entry, and `ahead`. InputError where the backup is damaged, a store
     is in the directory, or a service uses it.
     """
-    if not path.is_file():
-        raise refusal("store-missing", "the backup does not exist", "", path)
-    _refuse_damaged_backup(path, contents)
+    refuse_damaged_backup(path, contents)
     with refusing(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(directory)
@@ -84,22 +92,22 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False, content
             raise refusal("store-exists", what, "use --replace to set it aside, or name another directory", directory)
         copy = directory / RESTORING
         with refusing(directory):
-            with closing(connect(path, "ro")) as source:
-                _copy(source, copy)
-            with closing(connect(copy)) as target:
-                target.execute("PRAGMA synchronous=FULL")
-                migrate(target, path, seal_all)
-                put_restored(target)
+            migrated_copy(path, copy)
             _exchange(copy, directory)
     finally:
         lock.release()
 
 
-def put_restored(connection: Connection) -> None:
-    """Say in a store that it is one of a backup, and that jobs go on at higher numbers."""
-    meta = table("meta")
-    words = [("restored", str(queries.end_of_log(connection).seq)), (AHEAD, str(_AHEAD))]
-    connection.insert(meta, meta.sealed(words), replaces=True)
+def migrated_copy(path: Path, copy: Path) -> None:
+    """A copy of a backup in the format of now, that says what it is, and that jobs go on at higher numbers."""
+    with closing(connect(path, "ro")) as source:
+        _copy(source, copy)
+    with closing(connect(copy)) as target:
+        target.execute("PRAGMA synchronous=FULL")
+        migrate(target, path, seal_all)
+        meta = table("meta")
+        words = [("restored", str(queries.end_of_log(target).seq)), (AHEAD, str(_AHEAD))]
+        target.insert(meta, meta.sealed(words), replaces=True)
 
 
 def _exchange(copy: Path, directory: Path) -> None:
@@ -123,14 +131,19 @@ def _there(directory: Path) -> Path:
     return path
 
 
-def _copy(source: sqlite3.Connection, path: Path) -> None:
-    """Copy all into a file of its own, in one piece and durable."""
+def new_file(path: Path) -> int:
+    """An open file of its own for a store, without what was there. InputError `cannot-write`."""
     try:
         path.unlink(missing_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:  # of this directory, not of the store
         what = f"cannot create a file in this directory: {error.strerror}"
         raise refusal("cannot-write", what, "name another, or make it", path.parent) from error
+
+
+def _copy(source: sqlite3.Connection, path: Path) -> None:
+    """Copy all into a file of its own, in one piece and durable."""
+    file = new_file(path)
     try:
         with closing(connect(path)) as target:
             source.backup(target, pages=_PAGES, sleep=0.01)
@@ -144,8 +157,10 @@ def _copy(source: sqlite3.Connection, path: Path) -> None:
         os.close(file)
 
 
-def _refuse_damaged_backup(path: Path, contents: ContentsOf | None) -> None:
+def refuse_damaged_backup(path: Path, contents: ContentsOf | None) -> None:
     """As `_refuse_findings`, for who is restoring: there is no use in being told to."""
+    if not path.is_file():
+        raise refusal("store-missing", "the backup does not exist", "", path)
     try:
         _refuse_findings(path, contents)
     except InputError as error:
@@ -159,6 +174,10 @@ def _refuse_findings(path: Path, contents: ContentsOf | None) -> None:
     with refusing(path), closing(connect(path, "ro")) as connection:
         refuse_what_is_no_store(connection, path)
         connection.hide_lack_of_seals()
-        found = findings(connection, path, contents)
-    if found:
+        refuse_findings_of(connection, path, contents)
+
+
+def refuse_findings_of(connection: Connection, place: object, contents: ContentsOf | None) -> None:
+    """InputError with everything that is wrong in a store."""
+    if found := findings(connection, place, contents):
         raise InputError(found)

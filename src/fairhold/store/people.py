@@ -71,7 +71,7 @@ def chain_begin(connection: Connection) -> tuple[int, str]:
 
 def _where(wanted: RecordFilter) -> tuple[str, list[Any]]:
     """Conditions of a query, each with `AND` before it, and their values."""
-    signs = {"since": "at >=", "until": "at <"}
+    signs = {"since": "at >=", "until": "at <", "before": "seq <"}
     named = {name: value for name, value in wanted._asdict().items() if value}
     conditions = [signs.get(name) or f'"{name}" =' for name in named]
     return "".join(f" AND {condition} ?" for condition in conditions), [*named.values()]

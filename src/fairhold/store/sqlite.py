@@ -11,7 +11,7 @@ from fairhold.ports import StoreError, StoreFull
 from fairhold.store import copies, queries
 from fairhold.store.checking import findings
 from fairhold.store.checkpoints import Checkpoints
-from fairhold.store.connections import Readers, reader
+from fairhold.store.connections import Readers, connect, reader
 from fairhold.store.sql import SqlStore
 from fairhold.store.troubles import UNSURE, code_of, speaking, translated
 
@@ -78,6 +78,12 @@ class SqliteStore(SqlStore):
                 if may_be_lost:
                     connection.execute("PRAGMA synchronous=FULL")
             self._checkpoints.wrote(rows)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection of its own, while nobody else writes: for a copy of the whole."""
+        with self._writing, speaking(), closing(connect(self._path)) as connection:
+            yield connection
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

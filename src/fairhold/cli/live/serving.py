@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cli.live.printing import say
-from fairhold.client.finding import CURRENT, STATE, base_directory
+from fairhold.client.finding import CURRENT, STATE, STORE, base_directory
 from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.runtime.outlet import warn
 from fairhold.units import SECOND, parse_duration
@@ -71,6 +71,7 @@ class Wanted(NamedTuple):
     oidc_secret: Path | None = None
     socket: Path | None = None
     agents_tls: str = ""
+    store: str = ""
 
     @property
     def plan_object(self) -> str:
@@ -82,16 +83,16 @@ def serve(wanted: Wanted) -> None:
     """Run the service until it is asked to stop. Raises InputError, UsageError."""
     try:
         from fairhold.service.server import serve as run  # noqa: PLC0415
-        from fairhold.store.directory import FILE  # noqa: PLC0415
+        from fairhold.store.choosing import has_store  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] in _EXTRA:
             raise UsageError(_NEEDS) from None
         raise
     _check(wanted)
     directory = _directory(wanted)
-    if wanted.plan is None and not wanted.plan_object and not (directory / FILE).exists():
-        raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
     live, settings = _settings(wanted, directory)
+    if wanted.plan is None and not wanted.plan_object and not has_store(live.place):
+        raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
     settings.check()
     settings = replace(settings, pointers=_pointers(directory))
     run(live, settings, level=wanted.level, on_ready=lambda url: _say_ready(url, live, settings))
@@ -114,18 +115,21 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     from fairhold.runtime.live.opening import ClusterSettings, LiveSettings  # noqa: PLC0415
     from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
     from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
+    from fairhold.store.choosing import place_of  # noqa: PLC0415
 
     lease = _lease(wanted.lease)
     silence = min(AgentSettings().silence, max(lease, _LEAST_SILENCE))  # so that a lease that is over is noticed
     tasks = AgentSettings(starts_per_second=wanted.starts, lease=lease, silence=silence, output=wanted.output)
     log = _micros(wanted.keep_log)
     keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
+    place = place_of(wanted.store, os.environ.get(STORE, ""), directory)
     agents, secure = _address("--agents", wanted.agents), _address("--agents-tls", wanted.agents_tls)
     live = LiveSettings(
         wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=keep
     )
     gap, interval = _pace(wanted)
     of_all, of_one = the_limits(wanted.limits)
+    live = replace(live, store=None if isinstance(place, Path) else place)
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)

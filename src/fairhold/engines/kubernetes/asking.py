@@ -16,6 +16,7 @@ from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
@@ -135,12 +136,14 @@ class Asking:
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""
         for work in self._new.values():
-            self.fleet.label_for(self._constraint(work.pod))
+            for constraint in self._constraints([work.pod]):
+                self.fleet.label_for(constraint)
 
-    def _constraint(self, *pods: Pod) -> Constraint:
-        """Which nodes will do: what the pods say, less those on which one of them could not be bound."""
+    def _constraints(self, pods: Sequence[Pod]) -> list[Constraint]:
+        """Which nodes will do: what each pod says, less those on which one of them could not be bound."""
         avoided = {node for pod in pods if pod.family for node in self.works.avoided.get(pod.family, ())}
-        return pods[0].constraint.without(avoided) if avoided else pods[0].constraint
+        said = dict.fromkeys(pod.constraint for pod in pods)
+        return [each.without(avoided) for each in said] if avoided else list(said)
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -194,9 +197,15 @@ class Asking:
         """What pods ask for that start together, or that join the job of their gang."""
         pod, key = pods[0], self.gangs.key_of(pods[0])
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
-        check_alike([*others[:1], *pods])
+        is_mixed = len(others) + len(pods) > 1 and any(each.counts_as_largest for each in (*others, *pods))
+        if is_mixed:
+            check_nodes(others, pods)
+            pod = largest_of(pods)
+        else:
+            check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
-        siting = Siting(need=(self.fleet.label_for(self._constraint(*pods)),)) if pod.is_gated else Siting()
+        need = tuple(map(self.fleet.label_for, self._constraints(pods))) if pod.is_gated else ()
+        siting = Siting(need=tuple(sorted(need)))
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)
         made_by = pod.owner.name if pod.owner else pod.name
@@ -205,6 +214,8 @@ class Asking:
         labels["owner"] = ",".join(owner_of(each) for each in pods)
         if key:
             labels["gang"] = "/".join(key)
+        if is_mixed:
+            labels["gang-unit"] = names.LARGEST
         spec = Spec(
             consumer,
             (f"{pod.namespace}/{made_by}",),
@@ -228,7 +239,30 @@ def check_alike(pods: Sequence[Pod]) -> None:
         for what, one, other in zip(("resources", "nodes", "priorities"), _wishes(first), _wishes(pod), strict=True):
             if one != other:
                 told = f"`{first.name}` and `{pod.name}` of its gang ask for different {what}"
-                raise InputError([Fault("gang-differs", told, "make them alike, or take one of them out of the gang")])
+                mend = "make them alike, take one of them out of the gang, or annotate them "
+                mend += f"`{names.GANG_UNIT}: {names.LARGEST}`: each counts as the largest then"
+                raise InputError([Fault("gang-differs", told, mend)])
+
+
+def check_nodes(others: Sequence[Pod], pods: Sequence[Pod]) -> None:
+    """Raise InputError `gang-differs` where a pod that joins others says of nodes what none of them does.
+
+    The nodes of a gang are those that suited every pod which it began with.
+    """
+    known = {_wishes(each)[1] for each in others}
+    for pod in pods if known else ():
+        if _wishes(pod)[1] not in known:
+            told = f"its gang began without a pod that asks for such nodes as `{pod.name}`"
+            raise InputError([Fault("gang-differs", told, "have all pods there when the gang starts")])
+
+
+def largest_of(pods: Sequence[Pod]) -> Pod:
+    """As which each of some pods counts: the first, with the most of each resource and the highest priority."""
+    amounts: dict[str, Fraction] = {}
+    for pod in pods:
+        for name, amount in pod.amounts:
+            amounts[name] = max(amount, amounts.get(name, amount))
+    return replace(pods[0], amounts=tuple(sorted(amounts.items())), priority=max(pod.priority for pod in pods))
 
 
 def _wishes(pod: Pod) -> tuple[Amounts, Constraint, int]:

@@ -109,7 +109,7 @@ class Governor:
             self._take_in(work)
         elif _is_newer(pod, work.pod):
             was_bound = bool(work.pod.node)
-            is_regrouped = pod.gangs != work.pod.gangs and self.asking.has(pod.uid)
+            is_regrouped = pod.said_of_gangs != work.pod.said_of_gangs and self.asking.has(pod.uid)
             if is_regrouped:  # somebody has changed what it says of its gang
                 self.asking.drop(pod.uid)
             work.pod = pod
@@ -227,7 +227,8 @@ class Governor:
         """Why a pod waits; its condition says so when the code is another."""
         work = self.works.of.get(uid)
         if work is not None:
-            work.why = (camel(code), self.fleet.in_words(message))
+            together = self.gangs.all_together(work.job, len(self.works.of_job.get(work.job, ())))
+            work.why = (camel(code), f"{self.fleet.in_words(message)}{together}")
             self.works.touched[uid] = None
 
     def is_over(self, job: str) -> None:

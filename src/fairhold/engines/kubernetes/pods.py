@@ -101,6 +101,16 @@ class Pod:
         return names.GATE in self.gates
 
     @property
+    def counts_as_largest(self) -> bool:
+        """Whether the pods that start together with it may differ from it."""
+        return self.annotations.get(names.GANG_UNIT) == names.LARGEST
+
+    @property
+    def said_of_gangs(self) -> tuple[tuple[Gang, ...], bool]:
+        """All that it says of those that start together with it."""
+        return self.gangs, self.counts_as_largest
+
+    @property
     def place(self) -> str:
         """Node on which it is, or to which it was let go; empty = none."""
         return self.node or (self.pinned if self.attempt else "")
@@ -169,7 +179,7 @@ def _shared(value: Shared) -> Shared:
     return value
 
 
-_READ = (names.CONSUMER, names.NOTICE, names.RECREATE, names.DELETION_COST, names.OWNER)
+_READ = (names.CONSUMER, names.NOTICE, names.RECREATE, names.GANG_UNIT, names.DELETION_COST, names.OWNER)
 """Annotations that are kept as they are."""
 
 

@@ -252,7 +252,7 @@ class Core:
     # Events
 
     def commit(self) -> None:
-        """Write all that was decided in one transaction; raises StoreFull or StoreError with everything still here."""
+        """Write all that was decided in one transaction; raises StoreWaits or StoreError with everything still here."""
         self.journal.commit()
         self.usage.written()
 

@@ -33,7 +33,7 @@ from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping
-from fairhold.store.opening import open_store
+from fairhold.store.choosing import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,7 +63,8 @@ class GovernedLive:
             with _told_of_the_cluster(api):
                 check_cluster(api, lease_namespace(access, cluster), cluster.plan_object, observes=cluster.observes)
             _plan_of_file(settings)  # who waits with a plan at fault would be of no use
-            self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
+            node = socket.gethostname()
+            self.store: Store = open_store(directory, settings.place, cluster="", node=node, now=WallClock().now())
             opened.callback(self.store.close)
             listen()
             self.leader = open_leader(access, cluster, wake)

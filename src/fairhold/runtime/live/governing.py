@@ -6,6 +6,7 @@ import logging
 import time
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.model.spec import Spec
+    from fairhold.orchestrator.events import JobSubmitted
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.ports.governor import GangKey, Governor, Report, Seat
     from fairhold.runtime.live.core import Core
@@ -194,7 +196,12 @@ class Governing:
             self.governor.is_over(asked.job)
             return self._submit(core, asked), 0
         is_full = job.terms.tasks >= MOST_PODS or (asked.host and (job.waiting or job.hold is not None))
-        if spec is None or is_full or (job.terms.unit, job.consumer) != (asked.terms.unit, asked.terms.consumer):
+        is_mixed = spec is not None and "gang-unit" in asked.spec.labels
+        if is_mixed and not asked.host and not _is_within(asked.terms, job):
+            what = "it asks for more than each pod of its gang counts as"
+            raise InputError([Fault("gang-differs", what, "have the largest pod there when the gang starts")])
+        is_other = job.consumer != asked.terms.consumer or not (is_mixed or job.terms.unit == asked.terms.unit)
+        if spec is None or is_full or is_other:
             alone = {name: text for name, text in asked.spec.labels.items() if name != "gang"}
             return self._submit(core, replace(asked, spec=replace(asked.spec, labels=alone))), 0
         labels = {key: f"{spec.labels[key]},{asked.spec.labels[key]}" for key in ("pod", "uid", "owner")}
@@ -284,6 +291,13 @@ class Governing:
         if slash:
             self.governor.vacant(seat, (owner, number), spec.stdin if spec else b"")
         return bool(slash)
+
+
+def _is_within(asked: JobSubmitted, job: JobRecord) -> bool:
+    """Whether a task of a job holds what is asked for."""
+    most = {name: Fraction(amount) for name, amount in job.terms.unit}
+    fits = all(Fraction(amount) <= most.get(name, 0) for name, amount in asked.unit)
+    return fits and asked.units <= job.units
 
 
 def _seat_of_going(core: Core, asked: Appeared) -> Seat:

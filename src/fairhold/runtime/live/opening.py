@@ -31,8 +31,7 @@ from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits
-from fairhold.store.directory import has_store
-from fairhold.store.opening import open_store
+from fairhold.store.choosing import has_store, open_store
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
+    from fairhold.store.postgresql.address import Address
 
 MANY_ROWS = 500
 """From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
@@ -81,6 +81,7 @@ class LiveSettings:
     tasks     : how agents and what they run are treated
     keep      : how long what is over is kept
     cluster   : the Kubernetes cluster that is governed; None: work runs through agents
+    store     : address of the store's schema in PostgreSQL; None = it is in the state directory
     tell      : is given a line for people where the plan file is not simply what was in force and is
     """
 
@@ -97,6 +98,12 @@ class LiveSettings:
     cycle_max_interval: int = 1_000_000
     cluster: ClusterSettings | None = None
     tell: Callable[[str], None] = _LOG.info
+    store: Address | None = None
+
+    @property
+    def place(self) -> Path | Address:
+        """Where the store is."""
+        return self.store or self.directory
 
     @property
     def has_others(self) -> bool:
@@ -156,10 +163,11 @@ class Live:
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
         plan = parse_plan(text, name, places=True)[0] if text else None
-        if plan and not has_store(directory):
+        if plan and not has_store(settings.place):
             check_own_host(plan, settings.own)
         cluster = plan.cluster if plan else ""
-        self.store: Store = open_store(directory, cluster=cluster, node=socket.gethostname(), now=WallClock().now())
+        node = socket.gethostname()
+        self.store: Store = open_store(directory, settings.place, cluster=cluster, node=node, now=WallClock().now())
         self._rising = Rising(self.store.last_at)
         wakes: list[Callable[[], None]] = []
         with ExitStack() as opened:

@@ -21,7 +21,7 @@ from fairhold.engines.kubernetes.writes import MERGE
 from fairhold.errors import Fault, InputError
 from fairhold.planio.document import parse_document
 from fairhold.planio.plan import parse_plan
-from fairhold.ports import StoreError, StoreFull
+from fairhold.ports import StoreError, StoreWaits
 from fairhold.runtime.live.auditing import Deed
 from fairhold.runtime.live.leading import check_leads
 from fairhold.runtime.live.plan_status import Outcome, is_said, status_of
@@ -189,7 +189,7 @@ class PlanObject:
             self._complain(f"{name} cannot be put in force: {error.faults[0]}")
             self._retry_at = time.monotonic() + RETRY
             return Outcome(error.faults)
-        except StoreFull as error:
+        except StoreWaits as error:
             if not error.is_kept:
                 raise
         return Outcome()

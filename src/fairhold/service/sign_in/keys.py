@@ -112,7 +112,7 @@ class Directory:
                 self.failing = error
                 _LOG.warning("%s", error.fault.what)
                 return
-            if known is None or known.keys.keys() != found.keys.keys() or known.issuer != found.issuer:
+            if known is None or known.issuer != found.issuer or _said(known) != _said(found):
                 self.version += 1
             self._known, self.failing = found, None
 
@@ -135,6 +135,11 @@ class Directory:
         if not found:
             raise ProviderError("names no key of a kind that counts here")
         return Known(issuer, addresses, basic, found, self._clock())
+
+
+def _said(known: Known) -> dict[str, Any]:
+    """Keys as they can be compared."""
+    return {name: key.as_dict(private=False) for name, key in known.keys.items()}
 
 
 def _has(known: Known, kid: str) -> bool:

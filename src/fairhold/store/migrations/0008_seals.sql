@@ -1,6 +1,7 @@
 -- The eighth format: rows have a checksum, so that damage is noticed (`store/tables.py` says of what). It is filled in by
 -- the program that takes this step. What can be made out of other rows has none: words and their lists; records have
--- hashes. From this format on a step may say nothing that only one of the databases understands.
+-- hashes. New is also, in specs, as which account of its host a job runs. From this format on a step may say nothing that
+-- only one of the databases understands.
 ALTER TABLE meta ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE entries ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE snapshots ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
