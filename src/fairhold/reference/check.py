@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from fairhold.model.siting import ANYWHERE
 from fairhold.reference.situation import read_situation
 from fairhold.reference.slots.cycle import cycle_of_slots
-from fairhold.reference.slots.settling import settle
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -36,13 +35,16 @@ def cycle(plan: Plan, state: State) -> dict[str, SlotCycle]:
 
 def not_judged(plan: Plan, state: State, group: str) -> str:
     """The rule that is not looked at and that a group needs; empty where all of it is judged."""
+    entries = [entry for entry in plan.policies if group in entry.resource_groups]
     mine = [request for request in state.requests if request.resource_group == group]
+    if any(row.request in {request.id for request in mine} for row in state.held):
+        return "R-HOLD-1"
+    if any(entry.settings.hold_after is not None for entry in entries) and any(each.min_count for each in mine):
+        return "R-HOLD-1"
     if any(request.siting != ANYWHERE for request in mine):
         return "R-SITE-4"
-    held = Counter(unit.wish for unit in settle(read_situation(plan, state, group))[0].units)
-    if any(0 < held[each.id] < each.min_count for each in mine):  # no cycle leaves such a state
-        return "R-GANG-1"
-    return ""
+    is_fixed = any(entry.policy.divides_by_ratio and entry.settings.entitlement == "fixed" for entry in entries)
+    return "R-SHARE-7" if is_fixed and any(each.min_count for each in mine) else ""
 
 
 def violations(plan: Plan, state: State, result: Mapping[str, Any]) -> list[Violation]:
@@ -113,7 +115,7 @@ def _shown(mine: SlotCycle, key: str, rows: Counter[Row]) -> Counter[Row]:
     found: Counter[Row] = Counter()
     for (name, host), units in rows.items():
         leaf = mine.before.wishes[name].leaf if name in mine.before.wishes else name
-        is_open = (is_exclusive and key not in {"stops", "grants"}) or (mine.are_hosts_open and key == "grants")
+        is_open = is_exclusive and key not in {"stops", "grants"}
         found[leaf if is_open else name, "" if is_open or key == "grants" else host] += units
     return +found
 
@@ -128,8 +130,6 @@ def _differences(rule: str, key: str, told: Counter[Row], mine: Counter[Row]) ->
 def _hosts_of_grants(mine: SlotCycle, rows: list[Mapping[str, Any]]) -> Iterator[Violation]:
     """Units of a leaf stand on the hosts that the packing gives, whichever of its requests stands where."""
     before = mine.before
-    if mine.are_hosts_open:
-        return
     told: Counter[Row] = Counter()
     expected: Counter[Row] = Counter()
     for row in rows:
@@ -192,25 +192,3 @@ def _state_after(
         if name in before.wishes and row.get("resource_group", group) == group:
             under[name, row.get("host", "")] += row["units"]
     yield from _differences("R-NOTICE-1", "under notice in the state after", under, +noticed)
-    kept: Counter[Row] = Counter()
-    for row in state.get("held", []):
-        if row["request"] in before.wishes:
-            kept[row["request"], row.get("host", "")] += row["units"]
-    held_for = Counter({(wish, host): units for (host, wish), units in mine.held.items()})
-    if all(each.entry.settings.hold_after is None for each in before.consumers.by_path.values()):
-        # nothing is collected: how much of what a state says stays there is open
-        stated = Counter(
-            {(row.request, row.host): row.units for row in before.state.held if row.request in before.wishes}
-        )
-        held_for = kept if kept <= stated else held_for
-    if mine.are_hosts_open:
-        kept, held_for = (_by_leaf(before, each) for each in (kept, held_for))
-    yield from _differences("R-HOLD-1", "held for gangs in the state after", kept, held_for)
-
-
-def _by_leaf(situation: Situation, rows: Counter[Row]) -> Counter[Row]:
-    """Rows of leaves, without hosts."""
-    found: Counter[Row] = Counter()
-    for (name, _), units in rows.items():
-        found[situation.wishes[name].leaf, ""] += units
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from fairhold.model.siting import ANYWHERE
 from fairhold.reference.needs import counted, parts_of, shared_slots
 from fairhold.units import UNLIMITED
 
@@ -26,16 +27,13 @@ def usable(situation: Situation, leaf: str, quota: int) -> int:
     old = {
         unit.wish for unit in situation.units if unit.started < situation.now and situation.wishes[unit.wish].is_gang
     }
-    first = [(wish, situation.held_by(wish.id), 0) for wish in wishes if wish.id in old]
-    every = [(wish, wish.count, wish.minimum) for wish in wishes]
+    first = [(wish, situation.held_by(wish.id)) for wish in wishes if wish.id in old]
+    every = [(wish, wish.count) for wish in wishes]
     return max(_taken(situation, leaf, quota, every), _taken(situation, leaf, quota, [*first, *every]))
 
 
-def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wish, int, int]]) -> int:
-    """What requests take of a quota, step by step.
-
-    steps : (request, how much of it at most after this step, its minimum; 0 = all that it holds or nothing)
-    """
+def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wish, int]]) -> int:
+    """What requests take of a quota, step by step. steps : (request, how much of it at most after this step)."""
     together = counted(situation, leaf)
     room = {
         wish.user: max(situation.consumers[leaf].user_limit, _held_by_user(situation, wish)) if wish.user else UNLIMITED
@@ -44,13 +42,11 @@ def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wi
     parts = parts_of(situation, leaf)
     has: Counter[str] = Counter()
     left = quota
-    for wish, asked, least in steps:
-        is_cut = parts[wish.id] < wish.minimum
-        most = (
-            min(asked, situation.held_by(wish.id)) if is_cut else asked
-        )  # R-SITE-2, R-USER-1: it counts for what it holds
+    for wish, asked in steps:
+        is_cut = wish.siting != ANYWHERE and parts[wish.id] < wish.minimum
+        most = min(asked, situation.held_by(wish.id)) if is_cut else asked  # R-SITE-2: it counts for what it holds
         more = min(most - has[wish.id], left, together[shared_slots(wish)], room[wish.user])
-        if more <= 0 or has[wish.id] + more < (most if wish.is_gang and (is_cut or not least) else least):
+        if more <= 0 or (has[wish.id] + more < wish.minimum and not is_cut):
             continue
         has[wish.id] += more
         left -= more

@@ -34,8 +34,6 @@ class SlotCycle:
     deadlines     : leaf → the deadline of a notice that it gets now
     fills_limit   : whether a limit wants units
     by_switch     : leaf → units that a switch of windows takes
-    held          : (host, gang) → slots that are held for it after the cycle (R-HOLD-1)
-    are_hosts_open : whether the rules leave open which requests of a leaf are granted units, and where
     """
 
     before: Situation
@@ -52,8 +50,6 @@ class SlotCycle:
     idle: int
     fills_limit: bool
     by_switch: dict[str, int]
-    held: Counter[tuple[str, str]]
-    are_hosts_open: bool
 
 
 def cycle_of_slots(situation: Situation) -> SlotCycle:
@@ -89,8 +85,6 @@ def cycle_of_slots(situation: Situation) -> SlotCycle:
         max(0, after.slots - after.held["/"]),
         any(found.must[path] > 0 for path in after.consumers.order if path != "/"),
         dict(by_switch),
-        +granted.places.collected,
-        granted.is_open,
     )
 
 

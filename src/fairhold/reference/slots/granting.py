@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.reference.slots.handing import hand_out
-from fairhold.reference.slots.holding import is_overdue
 from fairhold.reference.slots.placing import Places
 from fairhold.reference.slots.serving import serve
 
@@ -21,13 +20,12 @@ if TYPE_CHECKING:
 class Granted:
     """The outcome: who was handed what, and where units were placed.
 
-    is_open : whether something is kept for who is no overdue gang, or more than its leaf may come to hold: who of
-        the leaf uses it, and who gets the hosts of the rest, is not said
+    unused : leaf → slots that it was handed and cannot use
     """
 
-    def __init__(self, handing: Handing, places: Places, *, is_open: bool) -> None:
+    def __init__(self, handing: Handing, places: Places, unused: Counter[str]) -> None:
         """Of one round of handing out."""
-        self.handing, self.places, self.is_open = handing, places, is_open
+        self.handing, self.places, self.unused = handing, places, unused
 
 
 def kept_slots(situation: Situation, may_hold: Mapping[str, int], most: Mapping[str, int]) -> Counter[tuple[str, str]]:
@@ -63,30 +61,13 @@ def grant(situation: Situation, entitled: Entitlement) -> Granted:
             of_leaf[situation.wishes[whose].leaf] += units
         handing = hand_out(situation, entitled, idle, of_leaf, most)
         places = Places(situation, kept)
-        unused = Counter({leaf: serve(places, leaf, handing.handed[leaf], entitled.quota[leaf]) for leaf in leaves})
+        unused = Counter({leaf: serve(places, leaf, handing.handed[leaf]) for leaf in leaves})
         used = {leaf: handing.handed[leaf] - unused[leaf] for leaf in leaves}
         short = [leaf for leaf in leaves if unused[leaf]]
-        in_vain = {
-            leaf: sum(n for (_, whose), n in places.kept.items() if situation.wishes[whose].leaf == leaf)
-            for leaf in leaves
-        }
-        in_use = {leaf: min(used[leaf], of_leaf[leaf] - in_vain[leaf]) for leaf in leaves}
-        idle_kept = [leaf for leaf in leaves if of_leaf[leaf] > in_use[leaf]]
+        idle_kept = [leaf for leaf in leaves if of_leaf[leaf] > used[leaf]]
         if not short and not idle_kept:
             break
-        if idle_kept:  # the leaf's others may use what is not kept any more
-            most_kept |= {leaf: in_use[leaf] for leaf in idle_kept}
-            continue
         full = [leaf for leaf in short if handing.handed[leaf] >= ever[leaf]]
         most |= {leaf: used[leaf] for leaf in full or short[:1]}
-    for (_, whose), units in places.collected.items():  # R-HOLD-1: what is held is the leaf's own
-        leaf = situation.wishes[whose].leaf
-        handing.aside[leaf] += units
-    return Granted(handing, places, is_open=_is_open(situation, entitled, sum(kept.values())))
-
-
-def _is_open(situation: Situation, entitled: Entitlement, kept: int) -> bool:
-    rows = [row for row in situation.state.held if row.request in situation.wishes]
-    wishes = [situation.wishes[row.request] for row in rows]
-    stated = sum(min(row.units, situation.idle.get(row.host, 0)) for row in rows)
-    return stated > kept or not all(is_overdue(situation, wish, entitled.quota[wish.leaf]) for wish in wishes)
+        most_kept |= {leaf: used[leaf] for leaf in idle_kept}
+    return Granted(handing, places, Counter({leaf: max(0, ever[leaf] - most[leaf]) for leaf in most}))

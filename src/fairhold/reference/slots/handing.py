@@ -40,21 +40,20 @@ class Handing:
         self.aside.update(kept)
 
     def _wanted(self, path: str) -> int:
-        """R-ASIDE-1: what is to be set aside for a consumer and all below it, with what is kept there."""
+        """R-ASIDE-1: what is to be set aside for a consumer and all below it."""
         children = self.consumers[path].children
         mine = self.entitled.reserve[path] - self.held[path] if path != "/" else 0
-        return max(sum(self._wanted(child) for child in children), mine, self.kept.get(path, 0))
-
-    def _kept_inside(self, path: str) -> int:
-        return sum(self.kept.get(leaf, 0) for leaf in self.consumers.inside(path))
+        if children:
+            return max(sum(self._wanted(child) for child in children), mine, 0)
+        return max(0, mine - self.kept.get(path, 0))
 
     def _set_aside(self) -> None:
-        """From the root down in rank order, the children's slots before the parent's own; what is kept is there."""
+        """From the root down in rank order, the children's slots before the parent's own."""
 
         def give(path: str, amount: int) -> None:
             left = amount
             for child in self.consumers.siblings(path):
-                part = min(left, self._wanted(child) - self._kept_inside(child))
+                part = min(left, self._wanted(child))
                 if path == "/" and not self.consumers[child].owns_exactly:
                     part = max(0, min(part, self.room_of_sharers))
                     self.room_of_sharers -= part
@@ -63,7 +62,7 @@ class Handing:
             if path != "/":
                 self.aside[path] += left
 
-        give("/", min(self.free, self._wanted("/") - self._kept_inside("/")))
+        give("/", min(self.free, self._wanted("/")))
         self.free -= sum(self.aside.values())
 
     def whole(self, path: str) -> int:

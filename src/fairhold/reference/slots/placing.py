@@ -15,38 +15,22 @@ if TYPE_CHECKING:
 class Places:
     """Hosts as they fill up.
 
-    units     : what is held, with what has been placed
-    kept      : (host, request) → idle slots that nobody else gets
-    collected : (host, gang) → those that this cycle holds for a gang (R-HOLD-1)
+    units : what is held, with what has been placed
+    kept  : (host, request) → idle slots that nobody else gets
     """
 
     def __init__(self, situation: Situation, kept: Counter[tuple[str, str]]) -> None:
         """As the situation is."""
         self.situation, self.kept = situation, Counter(kept)
         self.units = list(situation.units)
-        self.collected: Counter[tuple[str, str]] = Counter()
         self.room = situation.room
         self.packing = situation.consumers["/"].entry.settings.packing
 
-    def marked(self) -> tuple[int, Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-        """What `back` returns to."""
-        return len(self.units), self.kept.copy(), self.collected.copy()
-
-    def back(self, mark: tuple[int, Counter[tuple[str, str]], Counter[tuple[str, str]]]) -> None:
-        """Everything since a mark is undone."""
-        number, self.kept, self.collected = mark[0], mark[1].copy(), mark[2].copy()
-        del self.units[number:]
-
-    def idle(self, host: str, wish: Wish, *, is_overdue: bool = False) -> int:
-        """Slots of a host that a request may use; what is kept for others of its leaf does not stop an overdue gang."""
+    def idle(self, host: str, wish: Wish) -> int:
+        """Slots of a host that a request may use."""
         if host in self.situation.away:
             return 0
-        wishes = self.situation.wishes
-        others = sum(
-            count
-            for (at, whose), count in (*self.kept.items(), *self.collected.items())
-            if at == host and whose != wish.id and not (is_overdue and wishes[whose].leaf == wish.leaf)
-        )
+        others = sum(count for (at, whose), count in self.kept.items() if at == host and whose != wish.id)
         left = self.room[host] - sum(unit.host == host for unit in self.units) - others
         if self.packing == "exclusive" and self.owner(host) not in ("", wish.leaf):
             return 0
@@ -61,18 +45,16 @@ class Places:
         order = self.situation.consumers.leaves
         return max(there, key=lambda leaf: (there[leaf], -order.index(leaf)), default="")
 
-    def best(self, wish: Wish, together: int, waits: int, *, is_overdue: bool = False) -> str | None:
+    def best(self, wish: Wish, together: int, waits: int) -> str | None:
         """The host for the next unit of a request.
 
         together : units that have to find room there at once
         waits    : units that its leaf is still to place, for empty hosts that they fill (R-HOSTS-1)
         """
-        hosts = self.situation.suitable(wish)
-        fit = [host for host in hosts if self.idle(host, wish, is_overdue=is_overdue) >= max(1, together)]
-        return min(fit, key=lambda host: self.order(host, wish, waits), default=None)
+        hosts = [host for host in self.situation.suitable(wish) if self.idle(host, wish) >= max(1, together)]
+        return min(hosts, key=lambda host: self._order(host, wish, waits), default=None)
 
-    def order(self, host: str, wish: Wish, waits: int) -> tuple[object, ...]:
-        """Key of a host for a request, the smallest first; waits: units that it still wants."""
+    def _order(self, host: str, wish: Wish, waits: int) -> tuple[object, ...]:
         mine = sum(unit.host == host and unit.wish == wish.id for unit in self.units)
         place = {"spread": mine, "pack": -mine}.get(wish.siting.place, 0)
         likes = wish.siting.liking(self.situation.labels[host])
@@ -90,28 +72,5 @@ class Places:
     def place(self, wish: Wish, host: str) -> None:
         """One unit more; it stands on what is kept for it first."""
         self.units.append(Unit(wish.id, wish.leaf, host, self.situation.now))
-        self._uses(wish, host)
-
-    def hold(self, gang: Wish, host: str) -> None:
-        """One slot is held for a gang."""
-        self.collected[host, gang.id] += 1
-        self._uses(gang, host)
-
-    def lend(self, gang: Wish, wish: Wish, host: str) -> None:
-        """One unit more, on a slot that is held for a gang (R-HOLD-2)."""
-        self.collected[host, gang.id] -= 1
-        self.units.append(Unit(wish.id, wish.leaf, host, self.situation.now))
-
-    def _uses(self, wish: Wish, host: str) -> None:
-        """What is kept for it comes first; where nothing else is idle it uses what is kept for others of its leaf."""
         if self.kept[host, wish.id]:
             self.kept[host, wish.id] -= 1
-            return
-        kept = [key for key, units in self.kept.items() if key[0] == host and units]
-        taken = sum(self.kept[key] for key in kept) + sum(n for (at, _), n in self.collected.items() if at == host)
-        if taken + sum(unit.host == host for unit in self.units) > self.room[host]:
-            self.kept[next(key for key in kept if self.situation.wishes[key[1]].leaf == wish.leaf)] -= 1
-
-    def idle_again(self, gang: Wish) -> None:
-        """Nothing is kept for a gang any more."""
-        self.kept = Counter({key: units for key, units in self.kept.items() if key[1] != gang.id})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairhold.reference.slots.holding import collect, is_overdue, lend, may_start_at
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -15,118 +14,69 @@ if TYPE_CHECKING:
     from fairhold.reference.slots.placing import Places
 
 
-def serve(places: Places, leaf: str, amount: int, quota: int) -> int:
+def serve(places: Places, leaf: str, amount: int) -> int:
     """Place units of a leaf's requests; the slots that are left over.
 
     Turns decide how many units each request gets; then each places its units together, in the order of
     the first turns. On which hosts requests of one leaf stand is open where it makes no difference for others.
     """
-    before, wishes = places.marked(), places.situation.wishes
-    turns = Turns(places, leaf, quota)
-    left = turns.count_out(amount)
-    places.back(before)
-    for name, units in turns.given.items():
-        if turns.gang is not None and name == turns.gang.id:
-            collect(places, turns.gang, units)
-        else:
-            serve_one(places, wishes[name], units, units, is_overdue=turns.is_overdue(wishes[name]))
-    if turns.gang is not None:
-        turns.lend_held(turns.gang)
+    before, kept = len(places.units), places.kept.copy()
+    left = count_out(places, leaf, amount)
+    counts = Counter(unit.wish for unit in places.units[before:])
+    del places.units[before:]
+    places.kept = kept
+    wishes = places.situation.wishes
+    for name, units in counts.items():
+        serve_one(places, wishes[name], units, units)
     return left
 
 
-class Turns:
-    """Who of a leaf is served, turn by turn.
-
-    given : request → units, in the order of the first turns; what the gang collects, too
-    gang  : the overdue gang that collects
-    """
-
-    def __init__(self, places: Places, leaf: str, quota: int) -> None:
-        """Nobody has been served."""
-        self.places, self.leaf, self.quota, self.situation = places, leaf, quota, places.situation
-        self.given: Counter[str] = Counter()
-        self.gang: Wish | None = None
-
-    def is_overdue(self, wish: Wish) -> bool:
-        """Whether a gang waits too long (R-HOLD-1)."""
-        return is_overdue(self.situation, wish, self.quota)
-
-    def count_out(self, amount: int) -> int:
-        """Turn by turn, on the hosts as they are then; the slots that are left over."""
-        in_vain: set[str] = set()
-        while amount:
-            wish = self._next(in_vain)
-            if wish is None:
-                break
-            step, overdue = max(1, wish.minimum - _held(self.places, wish)), self.is_overdue(wish)
-            may_use = amount if overdue else amount - self._kept_for_others(wish)
-            if step <= may_use and serve_one(self.places, wish, step, amount, is_overdue=overdue):
-                amount -= step
-                self.given[wish.id] += step
-                continue
+def count_out(places: Places, leaf: str, amount: int) -> int:
+    """Turn by turn, on the hosts as they are then; the slots that are left over."""
+    in_vain: set[str] = set()
+    while amount:
+        wish = next_request(places, leaf, in_vain)
+        if wish is None:
+            break
+        step = max(1, wish.minimum - _held(places, wish))
+        if step > amount or not serve_one(places, wish, step, amount):
             in_vain.add(wish.id)
-            if overdue and self.gang is None:
-                self.gang = wish
-                self.given[wish.id] = collect(self.places, wish, amount)
-                amount -= self.given[wish.id]
-        return amount
-
-    def _kept_for_others(self, wish: Wish) -> int:
-        """Slots of the leaf that are kept for other requests; an overdue gang takes what is left at its turn."""
-        wishes = self.situation.wishes
-        others = {whose for _, whose in self.places.kept if whose != wish.id and wishes[whose].leaf == wish.leaf}
-        blocked = {whose for whose in others if not self.is_overdue(wishes[whose])}
-        return sum(units for (_, whose), units in self.places.kept.items() if whose in blocked)
-
-    def _next(self, in_vain: Iterable[str]) -> Wish | None:
-        """Whose turn it is: by priority, overdue gangs first; who holds the fewest of the leaf; then submitted, id."""
-        waiting = [
-            wish
-            for wish in self.situation.wishes_of(self.leaf)
-            if _held(self.places, wish) < wish.count and wish.id not in in_vain and self._room_of_user(wish) > 0
-        ]
-        in_turn = self.situation.consumers[self.leaf].entry.settings.within == "users"
-
-        def key(wish: Wish) -> tuple[int, bool, int, tuple[int, int, str]]:
-            if self.is_overdue(wish):
-                return -wish.priority, False, 0, wish.turn
-            return -wish.priority, True, _held_by_user(self.places, wish) if in_turn else 0, wish.turn
-
-        return min(waiting, key=key, default=None)
-
-    def _room_of_user(self, wish: Wish) -> int:
-        """R-USER-1; what a gang that collects needs counts as if it were granted."""
-        room = _room_of_user(self.places, wish)
-        if wish.user and self.gang is not None and self.gang.user == wish.user and self.gang.id != wish.id:
-            room -= self.gang.minimum - _held(self.places, self.gang)
-        return room
-
-    def lend_held(self, gang: Wish) -> None:
-        """R-HOLD-2: requests that end before the gang can start use what is held."""
-        at = may_start_at(self.places, gang, self.quota)
-        in_vain = {gang.id}
-        while at is not None and (wish := self._next(in_vain)):
-            step = max(1, wish.minimum - _held(self.places, wish))
-            is_short = wish.time_limit and self.situation.now + wish.time_limit <= at
-            if not is_short or step > self._room_of_user(wish) or not lend(self.places, gang, wish, step):
-                in_vain.add(wish.id)
+        else:
+            amount -= step
+    return amount
 
 
-def serve_one(places: Places, wish: Wish, units: int, waits: int = 1, *, is_overdue: bool = False) -> bool:
+def next_request(places: Places, leaf: str, in_vain: Iterable[str]) -> Wish | None:
+    """Whose turn it is: by priority; within one, who holds the fewest slots of the leaf; then submitted, id."""
+    situation = places.situation
+    waiting = [
+        wish
+        for wish in situation.wishes_of(leaf)
+        if _held(places, wish) < wish.count and wish.id not in in_vain and _room_of_user(places, wish) > 0
+    ]
+    in_turn = situation.consumers[leaf].entry.settings.within == "users"
+
+    def key(wish: Wish) -> tuple[int, int, tuple[int, int, str]]:
+        return -wish.priority, _held_by_user(places, wish) if in_turn else 0, wish.turn
+
+    return min(waiting, key=key, default=None)
+
+
+def serve_one(places: Places, wish: Wish, units: int, waits: int = 1) -> bool:
     """Place all of these units of a request, or none."""
     if units > _room_of_user(places, wish):
         return False
-    before = places.marked()
+    before, kept = len(places.units), places.kept.copy()
     for number in range(units):
         together = units - number if wish.packs else 1
         host = _host_of_gang(places, wish) if wish.packs else None
         if host is None:
-            host = places.best(wish, together, waits - number, is_overdue=is_overdue)
-        elif places.idle(host, wish, is_overdue=is_overdue) < together:
+            host = places.best(wish, together, waits - number)
+        elif places.idle(host, wish) < together:
             host = None
         if host is None:
-            places.back(before)
+            del places.units[before:]
+            places.kept = kept
             return False
         places.place(wish, host)
     return True

@@ -27,9 +27,8 @@ def order_of(situation: Situation, at: int) -> tuple[object, ...]:
         host = (there, -situation.hosts.index(unit.host))
     wish = situation.wishes[unit.wish]
     ids = sorted(situation.wishes)
-    sign = 1 if situation.consumers[unit.leaf].entry.settings.victims == "oldest" else -1
-    late = ids.index(wish.id) * sign
-    deadline = (unit.notice.deadline, at) if unit.notice else (0, at * sign)
+    late = ids.index(wish.id) * (1 if situation.consumers[unit.leaf].entry.settings.victims == "oldest" else -1)
+    deadline = (unit.notice.deadline, at) if unit.notice else (0, -at)
     return host, is_young(situation, unit), by_victims(situation, wish, unit.started), late, deadline
 
 
