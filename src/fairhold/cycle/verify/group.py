@@ -26,7 +26,7 @@ from fairhold.cycle.verify.restraint import hold_back, kept_young, missed
 from fairhold.cycle.verify.returning import claim_and_give
 from fairhold.cycle.verify.rooms import Rooms
 from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet
-from fairhold.cycle.verify.switching import given_up, pin
+from fairhold.cycle.verify.switching import given_up, leaving, pin
 from fairhold.cycle.verify.takers import NewNotice, pair
 from fairhold.cycle.verify.victims import not_noticed, spared_units
 
@@ -81,14 +81,14 @@ def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
     sheet = move_in(sheet, books)
     quotas, parts = entitlements(sheet, books.held_by_request())
     held_before = sheet.summed(books.held(sheet))
-    idle, placed, held_for = _distribute(sheet, quotas, books, held_before)
+    switched = given_up(sheet, held_before)
+    idle, placed, held_for = _distribute(sheet, quotas, books, held_before, leaving(sheet, books, switched))
     grants = _book(sheet, books, placed, held_for)
     held = sheet.summed(books.held(sheet))
     whole = _whole(sheet, held, idle)
     shortages, waived = missed(sheet, quotas, whole)
     taking = {leaf: units - waived[leaf] for leaf, units in quotas.entitled.items() if not sheet.children[leaf]}
     quotas = replace(quotas, entitled={**quotas.entitled, **taking})
-    switched = given_up(sheet, held_before)
     sheet, quotas, waived, claimed = _claimed(sheet, quotas, books, held, whole, waived, switched)
     noticed = books.noticed()
     pin(books, switched)
@@ -196,7 +196,7 @@ def _taken_back(  # noqa: PLR0917 - what a cycle knows, in its order
     return taken_back(replace(sheet, loans=loans), missing, spare)
 
 
-def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]) -> Distributed:
+def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int], leave: Counter[str]) -> Distributed:
     """Grants of both passes, no more than gangs of a leaf can use (R-GRANT-1..3), and held units (R-HOLD-1).
 
     Units held for a gang are among the grants of the gang.
@@ -211,7 +211,7 @@ def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]
     kept = still_kept(sheet, quotas, gangs, kept, held)
     most = quotas.need if sheet.is_fixed else quotas.quota
     room = {leaf: max(0, min(most[leaf], sheet.counted[leaf]) - held[leaf]) for leaf in sheet.leaves}
-    lines = _Lines(sheet, by_request, kept_for)
+    lines = _Lines(sheet, by_request, by_request - leave, kept_for)
     while True:
         idle = set_aside(sheet, quotas, held, kept)
         most = {leaf: min(room[leaf], idle.reach(sheet, leaf)) for leaf in sheet.leaves}
@@ -244,10 +244,12 @@ def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]
 class _Lines:
     """The requests of every leaf in serving order."""
 
-    def __init__(self, sheet: Sheet, held: Mapping[str, int], kept: Mapping[str, int]) -> None:
+    def __init__(
+        self, sheet: Sheet, held: Mapping[str, int], stays: Mapping[str, int], kept: Mapping[str, int]
+    ) -> None:
         self.lines = {
             leaf: Line(
-                *(in_serving_order(sheet, leaf), held, kept),
+                *(in_serving_order(sheet, leaf), held, stays, kept),
                 within=sheet.switches[leaf].within,
                 room_of=room_of_users(sheet, leaf, held),
             )

@@ -29,6 +29,7 @@ class Line(NamedTuple):
 
     requests : in serving order
     held     : request → units it holds
+    stays    : request → those of them that do not leave for a switch of windows (R-SWITCH-1)
     kept     : request → freed units kept for it; others get only what the request does not take
     within   : `users`: the turn is of the user who holds the fewest units of the leaf, of those with highest priority
     room_of  : user → units more that he may hold here (R-USER-1)
@@ -36,6 +37,7 @@ class Line(NamedTuple):
 
     requests: list[Request]
     held: Mapping[str, int]
+    stays: Mapping[str, int]
     kept: Mapping[str, int]
     within: str
     room_of: Mapping[str, int]
@@ -110,7 +112,7 @@ class Serving:
 
     def _missing(self, request: Request) -> int:
         """Units without which a request cannot start."""
-        return max(0, request.min_count - self.line.held.get(request.id, 0) - self.served.get(request.id, 0))
+        return max(0, request.min_count - self.line.stays.get(request.id, 0) - self.served.get(request.id, 0))
 
     def _give(self, turn: Request, *, is_alone: bool) -> int:
         """Grant the units of one turn; a gang below its minimum gets all that it misses or nothing."""

@@ -6,6 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.books import Batch
+from fairhold.cycle.verify.victims import choose
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -33,6 +36,27 @@ def given_up(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
         if not sheet.switches[leaf].observe_only:
             found[leaf] = max(0, min(held[leaf], max(above, borrowed[leaf])))
     return +found
+
+
+def leaving(sheet: Sheet, books: Books, gone: Counter[str]) -> Counter[str]:
+    """Request → units that leave for a switch, of this cycle or of an earlier one, were gangs granted all they want.
+
+    gone : leaf → units of this cycle's switch
+    """
+    held = books.held_by_request()
+    most = {key: each.count - held[key] for key, each in sheet.requests.items() if each.min_count and held[key]}
+    fresh = Counter({Batch(key, "", sheet.now): units for key, units in most.items()})
+    trial = replace(books, notices=list(books.notices), fresh=fresh)
+    pin(trial, gone)
+    found: Counter[str] = Counter()
+    for notice in trial.notices:
+        found[notice.request] += notice.units if notice.reason == "window" else 0
+    noticed = books.noticed()
+    for leaf, units in gone.items():
+        for piece in choose(trial, sheet, leaf, max(0, units - noticed[leaf])):
+            for place, count in piece.parts:
+                found[place.request] += count
+    return found
 
 
 def _owned_now(sheet: Sheet, leaf: str) -> int:
