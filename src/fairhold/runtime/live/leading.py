@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.api import Api
 from fairhold.engines.kubernetes.leader import Leader
-from fairhold.engines.kubernetes.leadership import Terms
 from fairhold.errors import FairholdError
+from fairhold.leadership import Terms
 from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
 from fairhold.ports import Retention
 from fairhold.runtime.live.desk import MustEndError
