@@ -13,7 +13,7 @@ from fairhold.agent import attempts, groups, reading
 from fairhold.agent.attempts import Attempts
 from fairhold.agent.clearing import Clearing
 from fairhold.agent.frames import VERSION, FrameError
-from fairhold.agent.link import PATIENCE, Address, Link
+from fairhold.agent.link import PATIENCE, RECONNECT, Address, Link
 from fairhold.agent.order import Order
 from fairhold.agent.spool import NOTICE, STOP, Spool, SpoolError, refusal
 from fairhold.agent.supervisor import now, take_orphans_in
@@ -81,7 +81,7 @@ class Agent:
         self._is_promised = False
         """Whether the lease is one of this start of the host; else it counts on a clock that has begun again."""
         self._told_at = 0.0
-        self._is_told = self._must_go = self._is_unplanned = False
+        self._is_told = self._must_go = self._is_unplanned = self._is_moved = False
         self._beat = 0
         self._beat_at = float("inf")
         self._sent_at: dict[int, float] = {}
@@ -97,6 +97,7 @@ class Agent:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._go)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(RECONNECT, self._connect_again)
         take_orphans_in()
         self._attempts.lease = self._spool.lease()
         self._attempts.take_up()
@@ -118,9 +119,17 @@ class Agent:
     def _go(self, *_: object) -> None:
         self._must_go = True
 
+    def _connect_again(self, *_: object) -> None:
+        self._is_moved = True
+
     def _turn(self) -> None:
         instant = now()
         link = self._link
+        if self._is_moved:
+            self._is_moved = False
+            link.close(instant)
+            self._drop_inbox()
+            link.next_at = instant
         if link.descriptor < 0 and instant >= link.next_at:
             self._is_told = False
             link.connect(instant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 from contextlib import suppress
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
+RECONNECT = signal.SIGURG
+"""Tells an agent that another service listens where it connects: one that knows nothing of it ignores the signal."""
 PATIENCE = 10.0
 """Seconds that the service may take to answer a new connection."""
 _PORTION = 64 * 1024
