@@ -35,7 +35,7 @@ def not_leading(note: LeaderNote | None) -> Response:
     there = [address for address in (note.addresses if note and note.holder else ()) if address]
     what = f"this service stands by, and {there[0]} leads" if there else "this service does not lead, and nobody may"
     mend = f"ask {there[0]}, or name the addresses of both in FAIRHOLD_SERVICE" if there else "ask again in a moment"
-    return problem(503, [Fault("standby", what, mend)], {LEADER: there[0]} if there else {})
+    return problem(503, [Fault("standby", what, mend)], {LEADER: there[0] if there else ""})
 
 
 class StandbyApp:

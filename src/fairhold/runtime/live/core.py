@@ -31,7 +31,7 @@ from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
 from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
-from fairhold.runtime.live.recovery import catch_up, check_version, take_up
+from fairhold.runtime.live.recovery import check_version, follow
 from fairhold.runtime.live.specs import Specs, spec_document
 from fairhold.runtime.live.submitting import (
     Limits,
@@ -118,13 +118,6 @@ class Core:
 
     # Start and state
 
-    def follow(self) -> None:
-        """Take up what the store holds more than is known here. Raises as `catch_up`."""
-        if self.seen:
-            catch_up(self)
-        elif self.store.last:
-            take_up(self)
-
     def open(self, text: str, name: str, author: str, look: Callable[[Core, bool], object] = lambda *_: None) -> None:
         """Recover from the store, or start with this plan; nothing is started before agents report.
 
@@ -140,7 +133,7 @@ class Core:
                 raise self.store.damaged("there is a log but no plan")
             self._begin(text, name, author)
         else:
-            self.follow()
+            follow(self)
             check_version(self, latest.version)
             self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))

@@ -25,14 +25,18 @@ class StoppedWhileWaitingError(FairholdError):
 
 
 class Led:
-    """Takes in what an engine tells for as long as the lease is held."""
+    """Takes in what an engine tells for as long as the lease is held.
 
-    def __init__(self, intake: Intake, leader: Leader) -> None:
-        self._intake, self._leader = intake, leader
+    check : further looks at whether the service may go on; raises a MustEndError where it may not
+    """
+
+    def __init__(self, intake: Intake, leader: Leader, check: Callable[[], None] = lambda: None) -> None:
+        self._intake, self._leader, self._check = intake, leader, check
 
     def begin(self, core: Core) -> None:
         """A round begins; LeadershipLostError ends the desk."""
         check_leads(self._leader)
+        self._check()
         self._intake.begin(core)
 
     def take(self, core: Core, report: Any) -> None:  # noqa: ANN401 - see Intake

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.agents.hub import Agents
 from fairhold.engines.agents.launch import SPOOL, OwnAgent
 from fairhold.engines.agents.listening import Doors, check_path
+from fairhold.engines.agents.rank import Rank
 from fairhold.engines.agents.secret import the_secret
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.errors import InputError
@@ -32,7 +33,7 @@ from fairhold.runtime.live.place import JOBS, check_own_host, make_state_directo
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
-from fairhold.runtime.live.standing_by import Standby, StoreLeader, Turn
+from fairhold.runtime.live.standing_by import Outdone, Standby, StoreLeader, Turn
 from fairhold.runtime.live.submitting import Limits
 from fairhold.store.choosing import has_store, open_store
 from fairhold.units import SECOND
@@ -194,6 +195,7 @@ class Live:
             turn = self._turn(listen, opened, lambda: wakes[0]() if wakes else None)
             self.store, self.leader = turn.store, turn.leader
             self._rising.rise(self.store.last_at)
+            self._outdone = Outdone(self.leader, lambda: wakes[0]() if wakes else None)
             doors = Doors(directory, settings.agents, settings.agents_tls)
             opened.callback(doors.close)
             secret = the_secret(directory)
@@ -204,7 +206,8 @@ class Live:
             self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.has_others else 0.0)
             self.hub = self._open_hub(doors, secret, lambda: wakes[0]() if wakes else None)
             opened.pop_all()
-        self.desk = Desk(self.core, self.hub, Led(Feeding(), self.leader), lambda: self.leader.leads)
+        intake = Led(Feeding(), self.leader, self._outdone.check)
+        self.desk = Desk(self.core, self.hub, intake, lambda: self.leader.leads)
         wakes.append(self.desk.wake)
         self.agent = self._own_agent()
         self.desk.start()
@@ -288,6 +291,8 @@ class Live:
             is_planned=self._is_planned,
             handed_out=lambda: [resource.name for resource in self.core.plan.resources],
             authority=self._authority,
+            rank=lambda: Rank(self.store.term, self.store.last),
+            ahead=self._outdone.told,
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
         )

@@ -73,6 +73,14 @@ def take_up(core: Core) -> None:
     _give_back()
 
 
+def follow(core: Core) -> None:
+    """Take up what the store holds more than the core has seen. InputError `store-gap`, `store-damaged`."""
+    if core.seen:
+        catch_up(core)
+    elif core.store.last:
+        take_up(core)
+
+
 def catch_up(core: Core) -> None:
     """Replay the entries that the store has more than the core has seen. InputError `store-gap`, `store-damaged`."""
     store = core.store

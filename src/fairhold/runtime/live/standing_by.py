@@ -18,6 +18,7 @@ from fairhold.ports import StoreError
 from fairhold.ports.leading import LeaderNote
 from fairhold.runtime.live.desk import MustEndError
 from fairhold.runtime.live.led import StoppedWhileWaitingError, check_leads, on_signals
+from fairhold.runtime.live.recovery import follow
 from fairhold.store.choosing import follow_store, has_store, lease_of
 from fairhold.store.processes import is_gone, this_process
 
@@ -46,6 +47,29 @@ class StoreBehindError(MustEndError):
     def __init__(self, why: str) -> None:
         mend = "bring back the store that has it, or accept the loss: `fairhold store backup`, then `store restore`"
         super().__init__(f"the store lacks what it had confirmed: {why}; {mend} [{self.code}]")
+
+
+class Outdone:
+    """Agents that know of a later service than this one, though the store says that this one leads.
+
+    Another may have taken over a moment ago: that is found out with the next renewal of the lease. Where this service
+    still leads after that, the store has forgotten the other.
+    """
+
+    def __init__(self, leader: StoreLeader, wake: Callable[[], object]) -> None:
+        self._leader, self._wake = leader, wake
+        self._told: tuple[int, str] | None = None
+
+    def told(self, why: str) -> None:
+        """An agent has said so; from any thread."""
+        if self._told is None:
+            self._told = (self._leader.note.beat, why)
+        self._wake()
+
+    def check(self) -> None:
+        """Raise StoreBehindError where that is certain."""
+        if self._told is not None and self._leader.note.beat > self._told[0] + 1:
+            raise StoreBehindError(self._told[1])
 
 
 class _ChangedError(StoreError):
@@ -245,7 +269,7 @@ class Standby:
 
     def _follow(self, store: Store, leader: StoreLeader) -> Core:
         core = self._make_core(store)
-        core.follow()
+        follow(core)
         _LOG.info("following the store: %d entries of its log are taken up", core.seen)
         while not leader.wait(_LOOK):
             if self._came.is_set():
@@ -258,7 +282,7 @@ class Standby:
     def _look(self, store: Store, core: Core) -> None:
         if store.refresh() < core.seen:
             raise StoreBehindError(f"its log ends with entry {store.last}, and entry {core.seen} was followed")
-        core.follow()
+        follow(core)
         self.followed = core.seen
 
 
