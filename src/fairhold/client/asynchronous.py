@@ -286,7 +286,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         so far.
         """
         place = (await self.health())["entries"] if after is None else after
-        async for event in follow_async(self._http, self._name, place):
+        async for event in follow_async(self._each, self._rotation, place):
             yield event
 
     async def snapshot(self, until: Moment | None = None) -> Document:

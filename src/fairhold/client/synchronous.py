@@ -286,7 +286,7 @@ class Client(PeopleCalls, ClusterCalls):
         so far.
         """
         place = (self.health())["entries"] if after is None else after
-        yield from follow(self._http, self._name, place)
+        yield from follow(self._each, self._rotation, place)
 
     def snapshot(self, until: Moment | None = None) -> Document:
         """The state at an entry of the log, `seq`, as the service keeps it; until: taken then or earlier."""

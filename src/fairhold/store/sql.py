@@ -16,6 +16,7 @@ from fairhold.store.people import PeopleTables
 from fairhold.store.records import JOBS, TASKS
 from fairhold.store.tables import table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal
+from fairhold.store.turns import LEADER, TURN
 from fairhold.store.words import Words
 
 if TYPE_CHECKING:
@@ -53,6 +54,17 @@ class SqlStore(PeopleTables):
         before      : what has to be asked before; nobody writes in between
         may_be_lost : the transaction need not be durable before the next one is
         """
+
+    @property
+    @abstractmethod
+    def term(self) -> int:
+        """By which this store is written; 0 = it is only read."""
+
+    def refresh(self) -> int:
+        """Look how far the log goes, of a store that another service writes; number of its last entry."""
+        with self._reading() as connection:
+            self._end = queries.end_of_log(connection)
+        return self._end.seq
 
     def _settle(self) -> bool:
         """Find out about a transaction of which nobody saw the end: whether there was one, and it is durable."""
@@ -214,7 +226,8 @@ class SqlStore(PeopleTables):
     def meta(self) -> dict[str, str]:
         """Words about the store, and `format`, the number of its format."""
         with self._reading() as connection:
-            return queries.words(connection) | {"format": str(connection.format())}
+            words = queries.words(connection) | {"format": str(connection.format())}
+            return {name: value for name, value in words.items() if name not in {TURN, LEADER}}
 
     def compact(self, retention: Retention) -> bool:
         """A short step of clearing out. Its commit need not wait for the disk: the next one does."""

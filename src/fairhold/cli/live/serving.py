@@ -72,6 +72,8 @@ class Wanted(NamedTuple):
     socket: Path | None = None
     agents_tls: str = ""
     store: str = ""
+    standby: bool = False
+    failover: str | int = "3s"
 
     @property
     def plan_object(self) -> str:
@@ -130,6 +132,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     gap, interval = _pace(wanted)
     of_all, of_one = the_limits(wanted.limits)
     live = replace(live, store=None if isinstance(place, Path) else place)
+    live = replace(live, standby=wanted.standby, failover=_lease_of_leader(wanted.failover))
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)

@@ -31,7 +31,7 @@ from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
 from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
-from fairhold.runtime.live.recovery import take_up
+from fairhold.runtime.live.recovery import check_version, follow
 from fairhold.runtime.live.specs import Specs, spec_document
 from fairhold.runtime.live.submitting import (
     Limits,
@@ -77,6 +77,7 @@ class Core:
     reclaims     : which cycle took back what runs
     observes     : whether others decide, and nothing is done but looked at
     people       : who there is, and what each may do; audit: the record of what was done
+    seen         : number of the last entry of the log that was replayed
     began        : instants after and up to which this start counted all machines as silent, until they connect
     """
 
@@ -108,7 +109,7 @@ class Core:
         self.over: list[str] = []
         self.wake: int | None = None
         self.next_job = 1
-        self.version, self.began = 0, (0, 0)
+        self.version, self.seen, self.began = 0, 0, (0, 0)
         self.returns: tuple[Return, ...] = ()
         self.closings: dict[str, Closing] = {}
         self.nodes: dict[str, Node] = {}
@@ -132,7 +133,8 @@ class Core:
                 raise self.store.damaged("there is a log but no plan")
             self._begin(text, name, author)
         else:
-            take_up(self, latest.version)
+            follow(self)
+            check_version(self, latest.version)
             self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
             if is_new:

@@ -270,6 +270,9 @@ class Health(Answer):
     """The state of the service."""
 
     state: Literal["ok", "trouble", "stopping"]
+    role: Literal["leader"] = Field(description="A service that stands by answers `standby`, and little else.")
+    term: int = Field(description="Counts services that have led the store; 0 = no other can.")
+    leader: str = Field(description="Address of the one that leads: this one.")
     trouble: str | None
     version: str
     plan: int
@@ -282,7 +285,7 @@ class Health(Answer):
 class Stop(Answer):
     """How the service stops."""
 
-    how: Literal["leave", "drain", "kill"]
+    how: Literal["leave", "drain", "kill", "failover"]
 
 
 class Paused(Answer):

@@ -11,6 +11,9 @@ class ServiceStatus(Answer):
     """Which service it is, and how it is."""
 
     state: Literal["ok", "trouble", "stopping"]
+    role: Literal["leader"]
+    term: int = Field(description="Counts services that have led the store; 0 = no other can.")
+    leader: str = Field(description="Address of the one that leads: this one.")
     trouble: str | None
     version: str
     address: str = Field(description="For clients by TCP.")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
+from fairhold.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
