@@ -24,8 +24,10 @@ from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
 from fairhold.service.certificates import Certificate
 from fairhold.service.connection import Connection
+from fairhold.service.context import now
 from fairhold.service.doors import Crowd
 from fairhold.service.listening import SOCKET, begin_to_listen, listen_here, listen_tcp, tell, untell, url_of
+from fairhold.service.notifying.courier import Courier
 from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
 
 if TYPE_CHECKING:
@@ -147,6 +149,9 @@ async def run(
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
                 loop.add_signal_handler(number, _signalled, stopping, servers)
+        courier = Courier(desk, settings.smtp_secret, now)
+        courier.open()
+        doors.callback(courier.close)
         async with asyncio.TaskGroup() as tasks:
             for server, door in zip(servers, (tcp, *here), strict=True):
                 tasks.create_task(server.serve(sockets=[door]))

@@ -69,6 +69,7 @@ class Wanted(NamedTuple):
     cluster: WantedCluster | None = None
     viewer_token: Path | None = None
     oidc_secret: Path | None = None
+    smtp_secret: Path | None = None
     socket: Path | None = None
     agents_tls: str = ""
     store: str = ""
@@ -145,6 +146,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         names=tuple(wanted.names),
         viewer_token=wanted.viewer_token,
         oidc_secret=wanted.oidc_secret,
+        smtp_secret=wanted.smtp_secret,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
         has_pods=wanted.cluster is not None and not wanted.cluster.observes,
         limits=of_one,
