@@ -41,14 +41,8 @@ def told_text(
     return text + more
 
 
-@contextmanager
-def courier(bank: Bank, password: Path | None = None) -> Iterator[Courier]:
-    found = Courier(bank.desk, password, now)
-    found.open()
-    try:
-        yield found
-    finally:
-        found.close()
+def courier(bank: Bank, password: Path | None = None) -> Courier:
+    return Courier(bank.desk, password, now)
 
 
 @contextmanager

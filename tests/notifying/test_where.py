@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.access.notifications import Webhooks, allowed_addresses, url_fault
+from fairhold.access.notifications import Webhooks
+from fairhold.access.webhooks import allowed_addresses, url_fault
 from fairhold.runtime.live import outbox
 from fairhold.service import logs
 from fairhold.service.notifying import webhook

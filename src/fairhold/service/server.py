@@ -111,7 +111,8 @@ def _serve(
         return LEAVE
     how = ""
     try:
-        how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0]))
+        with Courier(opened.desk, settings.smtp_secret, now):
+            how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0]))
     finally:
         is_idle = not opened.core.cluster.attempts
         opened.close(with_agent=how in {DRAIN, KILL} or (not how and is_idle))
@@ -149,9 +150,6 @@ async def run(
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
                 loop.add_signal_handler(number, _signalled, stopping, servers)
-        courier = Courier(desk, settings.smtp_secret, now)
-        courier.open()
-        doors.callback(courier.close)
         async with asyncio.TaskGroup() as tasks:
             for server, door in zip(servers, (tcp, *here), strict=True):
                 tasks.create_task(server.serve(sockets=[door]))

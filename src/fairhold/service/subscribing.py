@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from fairhold.access.notifications import EVENTS, url_fault
+from fairhold.access.notifications import EVENTS
+from fairhold.access.webhooks import url_fault
 from fairhold.service.notifying.webhook import new_secret
 from fairhold.service.notifying.wording import TEST
 from fairhold.service.problems import refused

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from fairhold.errors import FairholdError
 from fairhold.runtime.live.outbox import MAIL
@@ -37,7 +37,7 @@ _LOG = logging.getLogger("fairhold")
 
 
 class Courier:
-    """Sends what the outbox of a desk has, from `open` to `close`.
+    """Sends what the outbox of a desk has, within a `with`; what was not sent then is sent by the next start.
 
     password_file : with the password for the mail server
     now           : the instant
@@ -48,12 +48,11 @@ class Courier:
         self._closed = Event()
         self._thread = Thread(target=lambda: asyncio.run(self._run()), name="courier", daemon=True)
 
-    def open(self) -> None:
-        """Begin to send."""
+    def __enter__(self) -> Self:
         self._thread.start()
+        return self
 
-    def close(self) -> None:
-        """Send nothing more; what was not sent is sent by the next start."""
+    def __exit__(self, *_: object) -> None:
         self._closed.set()
         self._thread.join(_PATIENCE)
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from fairhold.access.notifications import allowed_addresses, url_fault
+from fairhold.access.webhooks import allowed_addresses, url_fault
 from fairhold.service.notifying.trying import NotSentError
 
 if TYPE_CHECKING:
