@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.attempts import leave_by
-from fairhold.orchestrator.histories import count_capacity
+from fairhold.orchestrator.budgets import count_hosts
 from fairhold.orchestrator.hosts import label_machine
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def see(cluster: Cluster, change: say.MachineSeen, now: int) -> None:
     machine.silent_at = 0
     label_machine(cluster, change.machine, change.labels)
     cluster.fit_machine(change.machine)
-    count_capacity(cluster, now)
+    count_hosts(cluster, now)
 
 
 def miss(cluster: Cluster, change: say.MachineMissed, now: int) -> None:
@@ -31,7 +31,7 @@ def miss(cluster: Cluster, change: say.MachineMissed, now: int) -> None:
     if not machine.is_silent:
         machine.is_silent, machine.silent_at = True, now
     cluster.fit_machine(change.machine)
-    count_capacity(cluster, now)
+    count_hosts(cluster, now)
 
 
 def shut(cluster: Cluster, change: say.MachineShut, now: int) -> None:
@@ -41,7 +41,7 @@ def shut(cluster: Cluster, change: say.MachineShut, now: int) -> None:
     machine.try_at, machine.pauses, machine.drains = change.try_at, change.pauses, change.drains
     cluster.due.try_again(change.machine, change.try_at)
     cluster.fit_machine(change.machine)
-    count_capacity(cluster, now)
+    count_hosts(cluster, now)
 
 
 def refuse(cluster: Cluster, change: say.MachineRefused, _now: int) -> None:
@@ -61,7 +61,7 @@ def set_host(cluster: Cluster, change: say.HostSet, now: int) -> None:
         cluster.count_slots(group)
         for job in cluster.with_gangs(group):
             cluster.ask(job)
-    count_capacity(cluster, now)
+    count_hosts(cluster, now)
 
 
 def drain(cluster: Cluster, change: say.Drained, _now: int) -> None:
