@@ -1458,6 +1458,13 @@ export interface components {
             /** Ends */
             ends: string;
             /**
+             * Hours
+             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             */
+            hours: {
+                [key: string]: string;
+            };
+            /**
              * Lasts Until
              * @description Used up then, at the mean rate of the period so far.
              */
@@ -1468,20 +1475,30 @@ export interface components {
              */
             period: "day" | "week" | "month";
             /**
+             * Seconds
+             * @description The same of what `hours` has.
+             */
+            seconds: {
+                [key: string]: string;
+            };
+            /**
              * Then
              * @enum {string}
              */
             then: "wait" | "borrow_only" | "lowest_rank";
-            /** Unit Hours */
-            unit_hours: number;
+            /**
+             * Unit Hours
+             * @description Null under policies of vectors.
+             */
+            unit_hours: number | null;
             /**
              * Unit Seconds
              * @description Used since the period began, exact.
              */
-            unit_seconds: string;
+            unit_seconds: string | null;
             /**
              * Used
-             * @description Part of it that is used.
+             * @description Part of it that is used; of several resources the largest part.
              */
             used: string;
             /** Used Up */
@@ -1509,6 +1526,13 @@ export interface components {
             /** Ends */
             ends: string;
             /**
+             * Hours
+             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             */
+            hours: {
+                [key: string]: string;
+            };
+            /**
              * Lasts Until
              * @description Used up then, at the mean rate of the period so far.
              */
@@ -1519,20 +1543,30 @@ export interface components {
              */
             period: "day" | "week" | "month";
             /**
+             * Seconds
+             * @description The same of what `hours` has.
+             */
+            seconds: {
+                [key: string]: string;
+            };
+            /**
              * Then
              * @enum {string}
              */
             then: "wait" | "borrow_only" | "lowest_rank";
-            /** Unit Hours */
-            unit_hours: number;
+            /**
+             * Unit Hours
+             * @description Null under policies of vectors.
+             */
+            unit_hours: number | null;
             /**
              * Unit Seconds
              * @description Used since the period began, exact.
              */
-            unit_seconds: string;
+            unit_seconds: string | null;
             /**
              * Used
-             * @description Part of it that is used.
+             * @description Part of it that is used; of several resources the largest part.
              */
             used: string;
             /** Used Up */

@@ -166,6 +166,7 @@ class State:
     borrowed       : who uses whose slots, as the cycle before has left it
     shortages      : which leaves have a deficit since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
+    spent_amounts  : row → (place in `model.budget.counted`, base units times seconds) of who has a budget of vectors
     previous_cycle : instant of the cycle before, None = unknown
     is_settled     : units past their deadlines are being stopped, and hold until their end is proven
     ownership      : parcels as adjusted so far, None = assigned afresh
@@ -190,6 +191,7 @@ class State:
     borrowed: tuple[Loan, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     spent: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    spent_amounts: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     previous_cycle: int | None = None
     is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None

@@ -159,15 +159,18 @@ class Accounting:
             self._shift(leaf)
 
     def _look_at_queues(self, cluster: Cluster) -> None:
-        """Other policy entries may be in force by now: queues deserve other amounts, or are none."""
+        """Other entries may be in force, or budgets used up: queues deserve other amounts, or are none."""
         pool = self._pools.get(POOLED)
-        if pool is None or (pool.forces is not None and pool.rows.source.calendar is None):
+        if pool is None:
             return
-        forces = entries_in_force(pool.rows.source, self.at)
+        books = cluster.books[POOLED]
+        if pool.forces is not None and pool.rows.source.calendar is None and books.spending is None:
+            return
+        forces = entries_in_force(pool.rows.source, self.at, books.rows.spent)
         if forces is pool.forces:
             return
         pool.forces = forces
-        deserved = deserved_now(pool.rows.source, self.at)
+        deserved = deserved_now(pool.rows.source, self.at, books.rows.spent)
         mine = sorted(number for number, held in self._held.items() if held.leaf.pool is pool)
         for number in mine:
             self._put_out(number)

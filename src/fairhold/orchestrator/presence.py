@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.attempts import leave_by
-from fairhold.orchestrator.histories import count_capacity
+from fairhold.orchestrator.budgets import count_hosts
 from fairhold.orchestrator.hosts import label_machine
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _fit(cluster: Cluster, name: str, now: int) -> None:
                 cluster.fit(group, host)
     for attempt in cluster.on(name):
         attempt.is_unknown = any(each.is_silent for each in cluster.machines_of(attempt))
-    count_capacity(cluster, now, hosts)
+    count_hosts(cluster, now, hosts)
 
 
 def refuse(cluster: Cluster, change: say.MachineRefused, _now: int) -> None:
@@ -70,7 +70,7 @@ def set_host(cluster: Cluster, change: say.HostSet, now: int) -> None:
         cluster.count_slots(group)
         for job in cluster.with_gangs(group):
             cluster.ask(job)
-    count_capacity(cluster, now, (change.host,))
+    count_hosts(cluster, now, (change.host,))
 
 
 def drain(cluster: Cluster, change: say.Drained, _now: int) -> None:

@@ -103,8 +103,8 @@ def numbers(core: Core) -> Numbers:
     resources = resources_of_groups(core), _amounts(core)
     now = max(core.now(), core.orchestrator.now)
     budgets = [
-        (group, books.rows.path(row), budget)
-        for group, books in cluster.books.items()
+        (books.rows.group.name, books.rows.path(row), budget)
+        for books in cluster.books.values()
         for row, budget in islice(budgets_of(books, now).items(), MOST_LEAVES)
     ]
     return Numbers(*counts, units, dict(notes.micros), dict(notes.stages), *resources, queues, budgets)

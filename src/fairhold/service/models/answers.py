@@ -42,14 +42,18 @@ class Problem(Answer):
 class Budget(Answer):
     """What a consumer may use in a period, and what it has used."""
 
-    unit_hours: int
+    unit_hours: int | None = Field(description="Null under policies of vectors.")
+    hours: dict[str, str] = Field(
+        description="Under these by resource, or `dominant_share`; empty under policies of slots."
+    )
     period: Literal["day", "week", "month"]
     then: Literal["wait", "borrow_only", "lowest_rank"]
-    unit_seconds: str = Field(description="Used since the period began, exact.")
+    unit_seconds: str | None = Field(description="Used since the period began, exact.")
+    seconds: dict[str, str] = Field(description="The same of what `hours` has.")
     begins: Instant
     ends: Instant
     used_up: bool
-    used: str = Field(description="Part of it that is used.")
+    used: str = Field(description="Part of it that is used; of several resources the largest part.")
     warned: bool = Field(description="80 % are used.")
     lasts_until: Instant | None = Field(description="Used up then, at the mean rate of the period so far.")
     at_this_rate: Instant | None = Field(description="Used up then, at the rate of now.")
