@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description A page of jobs.
+         * @description A page of jobs; the newest first, and behind them those that have ended, or by a column.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -4754,6 +4754,8 @@ export interface operations {
                 /** @description `NAME:VALUE` */
                 label?: string;
                 limit?: number;
+                /** @description Column; `-` before it: downwards. */
+                sort?: ("job" | "name" | "consumer" | "user" | "state" | "priority" | "tasks" | "running" | "waiting" | "submitted" | "ended") | ("-job" | "-name" | "-consumer" | "-user" | "-state" | "-priority" | "-tasks" | "-running" | "-waiting" | "-submitted" | "-ended") | null;
                 state?: ("waiting" | "blocked" | "held" | "running" | "done" | "failed" | "cancelled") | null;
                 /** @description Part of number, name, consumer or user. */
                 text?: string;
