@@ -57,9 +57,9 @@ describe.skipIf(!chromium)("the console", () => {
   });
 
   it("sorts jobs by a column, both ways, and keeps that in the address", async () => {
-    for (const [name, priority] of [["zeta", "1"], ["alpha", "7"]] as const) {
-      service.run("submit", "/Risk", "--hold", "--priority", priority, "--name", name, "--", "true");
-    }
+    const jobs = ([["zeta", "1"], ["alpha", "7"]] as const).map(([name, priority]) =>
+      service.run("submit", "/Risk", "--hold", "--priority", priority, "--name", name, "--", "true"),
+    );
     const first = async (name: string): Promise<void> => {
       await page.waitForSelector(`[aria-label="Jobs"] .row:not(.head) >> nth=0 >> text=${name}`);
     };
@@ -74,8 +74,7 @@ describe.skipIf(!chromium)("the console", () => {
     await page.reload();
     await page.click(".sort:has-text('name')");
     await first("zeta");
-    service.run("cancel", "--name", "zeta");
-    service.run("cancel", "--name", "alpha");
+    service.run("cancel", ...jobs);
   });
 
   it("fits a narrow screen", async () => {

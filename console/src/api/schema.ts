@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * List Consumers
-         * @description Every consumer of every resource group, live.
+         * @description Every consumer of every resource group, live; or those that differ from what was seen.
          */
         get: operations["list_consumers"];
         put?: never;
@@ -1732,13 +1732,20 @@ export interface components {
         };
         /**
          * Consumers
-         * @description All consumers, live.
+         * @description All consumers, live; or, where `since` is not null, those that differ from that version.
          */
         Consumers: {
             /** Resource Groups */
             resource_groups: {
                 [key: string]: components["schemas"]["Group"];
             };
+            /** Since */
+            since: number | null;
+            /**
+             * Version
+             * @description Of what is told; null: `since` was not asked for, or he does not see all.
+             */
+            version: number | null;
         };
         /**
          * Counts
@@ -4086,6 +4093,8 @@ export interface operations {
             query?: {
                 /** @description Path: only it, those above it, and the children of all of these. */
                 consumer?: string;
+                /** @description `version` of an answer: what differs from it; 0: of none. */
+                since?: number | null;
             };
             header?: never;
             path?: never;
