@@ -166,8 +166,10 @@ class Group(Answer):
 
 
 class Consumers(Answer):
-    """All consumers, live."""
+    """All consumers, live; or, where `since` is not null, those that differ from that version."""
 
+    version: int | None = Field(description="Of what is told; null: `since` was not asked for, or he does not see all.")
+    since: int | None
     resource_groups: dict[str, Group]
 
 
