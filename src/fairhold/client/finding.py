@@ -53,8 +53,10 @@ class Target(NamedTuple):
     @property
     def each(self) -> list[Target]:
         """All services of the store, as they are asked."""
-        alike = {"certificates": self.certificates, "sign_ins": self.sign_ins, "others": ()}
-        return [each._replace(token=each.token or self.token, **alike) for each in (self, *self.others)]
+        return [
+            self._replace(url=each.url, socket=each.socket, token=each.token or self.token, others=())
+            for each in (self, *self.others)
+        ]
 
     @property
     def name(self) -> str:

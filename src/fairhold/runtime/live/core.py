@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class Core:
     """Orchestrator, plan and store of a live service.
 
-    plan         : in force, version : its number
+    plan         : in force; version: its number; seen: of the last entry of the log that was replayed
     orchestrator : decides
     specs        : what jobs run
     journal      : what the next commit writes
@@ -78,7 +78,6 @@ class Core:
     reclaims     : which cycle took back what runs
     observes     : whether others decide, and nothing is done but looked at
     people       : who there is, and what each may do; audit: the record of what was done
-    seen         : number of the last entry of the log that was replayed
     notifications : who wants to be told of what, and the messages to them
     began        : instants after and up to which this start counted all machines as silent, until they connect
     """
@@ -98,9 +97,8 @@ class Core:
         self.limits = limits or Limits()
         self._pace = (cycle_min_gap, cycle_max_interval)
         self.observes, self._is_closing = observes, False
-        self.journal = Journal(store)
+        self.journal, self.cycle_notes = Journal(store), CycleNotes()
         self.specs = Specs(store, self.journal)
-        self.cycle_notes = CycleNotes()
         self.usage = LiveUsage(store, self.journal)
         self.reclaims = Reclaims()
         self.people, self.audit = People(store, self.journal), Audit(store, self.journal)
