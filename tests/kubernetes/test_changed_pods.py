@@ -33,6 +33,13 @@ def pod(estate: Estate, name: str, cores: str) -> None:
     estate.pod(estate.risk, name, spec={"containers": [made]})
 
 
+def give(estate: Estate, name: str, cores: str) -> None:
+    """The kubelet says what a container has by now."""
+    told = {"name": "main", "allocatedResources": {"cpu": cores}, "resources": {"requests": {"cpu": cores}}}
+    path = f"/api/v1/namespaces/{estate.risk}/pods/{name}/status"
+    estate.api.request("PATCH", path, {"status": {"containerStatuses": [told]}}, STRATEGIC)
+
+
 def resize(estate: Estate, name: str, cores: str) -> None:
     body = {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": cores}}}]}}
     path = f"/api/v1/namespaces/{estate.risk}/pods/{name}/resize"
@@ -42,21 +49,25 @@ def resize(estate: Estate, name: str, cores: str) -> None:
 def test_units_follow_a_pod_that_is_resized_where_it_runs(estate: Estate) -> None:
     pod(estate, "grows", "1")
     estate.until_states(estate.risk, running=1)
-    [before] = [job.id for job in estate.house.client.jobs()]
+    [before] = [job.name for job in estate.house.client.jobs()]
+    give(estate, "grows", "1")
     resize(estate, "grows", "30")
 
     def job() -> Any:
-        there = [each for each in estate.house.client.jobs() if each.id != before]
+        there = [each for each in estate.house.client.jobs() if each.name != before]
         return there[0] if there else None
 
     found = estate.until(job)
-    assert (found.tasks["running"], found.unit["cpu"]) == (1, 30)
+    assert (found.tasks["running"], found.document["unit"]["cpu"]) == (1, "30")
     pod(estate, "waits", "4")
     estate.until_waits(estate.risk, "waits", "False")
     assert estate.named(estate.risk, "running") == ["grows"]
     estate.house.kill()
     estate.house.serve()
+    give(estate, "grows", "30")
     resize(estate, "grows", "2")
+    assert estate.named(estate.risk, "running") == ["grows"], "its kubelet has not taken anything from it yet"
+    give(estate, "grows", "2")
     estate.until_states(estate.risk, running=2)
 
 
