@@ -235,7 +235,7 @@ def test_a_service_that_starts_again_counts_on(tmp_path: Path, *, is_snapshot: b
     office.store.close()
     store = open_store(tmp_path)
     core = Core(store, office.tick, cycle_min_gap=0)
-    take_up(core, 1)
+    take_up(core)
     assert json.loads(frozen(core))["cluster"] == json.loads(was)["cluster"]
     store.close()
 

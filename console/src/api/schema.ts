@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * List Consumers
-         * @description Every consumer of every resource group, live.
+         * @description Every consumer of every resource group, live; or those that differ from what was seen.
          */
         get: operations["list_consumers"];
         put?: never;
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description A page of jobs.
+         * @description A page of jobs; the newest first, and behind them those that have ended, or by a column.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -1766,13 +1766,20 @@ export interface components {
         };
         /**
          * Consumers
-         * @description All consumers, live.
+         * @description All consumers, live; or, where `since` is not null, those that differ from that version.
          */
         Consumers: {
             /** Resource Groups */
             resource_groups: {
                 [key: string]: components["schemas"]["Group"];
             };
+            /** Since */
+            since: number | null;
+            /**
+             * Version
+             * @description Of what is told; null: `since` was not asked for, or he does not see all.
+             */
+            version: number | null;
         };
         /**
          * Counts
@@ -4120,6 +4127,8 @@ export interface operations {
             query?: {
                 /** @description Path: only it, those above it, and the children of all of these. */
                 consumer?: string;
+                /** @description `version` of an answer: what differs from it; 0: of none. */
+                since?: number | null;
             };
             header?: never;
             path?: never;
@@ -4788,6 +4797,8 @@ export interface operations {
                 /** @description `NAME:VALUE` */
                 label?: string;
                 limit?: number;
+                /** @description Column; `-` before it: downwards. */
+                sort?: ("job" | "name" | "consumer" | "user" | "state" | "priority" | "tasks" | "running" | "waiting" | "submitted" | "ended") | ("-job" | "-name" | "-consumer" | "-user" | "-state" | "-priority" | "-tasks" | "-running" | "-waiting" | "-submitted" | "-ended") | null;
                 state?: ("waiting" | "blocked" | "held" | "running" | "done" | "failed" | "cancelled") | null;
                 /** @description Part of number, name, consumer or user. */
                 text?: string;

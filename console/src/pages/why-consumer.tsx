@@ -138,11 +138,15 @@ export function Explained({ found, path }: { found: Explanation; path: string })
   );
 }
 
-/** Why the numbers of a consumer are what they are, from the API. */
-export function WhyConsumer({ path, group }: { path: string; group: string }) {
+/**
+ * Why the numbers of a consumer are what they are, from the API. That is a search for what would help: it is asked again
+ * when `numbers` of the consumer are others, and with another plan.
+ */
+export function WhyConsumer({ path, group, numbers }: { path: string; group: string; numbers: string }) {
   const live = useLive(
     (signal) => get("/v1/consumers/explanation", { consumer: path, resource_group: group }, signal),
-    [path, group],
+    [path, group, numbers],
+    (told) => told.kind === "PlanApplied",
   );
   return (
     <Shown live={live}>

@@ -64,7 +64,6 @@ class Allocation:
     lenders : (row of a consumer, units that stand on what it owns), by row
     parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
               several; empty = of one, or unknown
-    lenders : (row of a consumer, units that stand on what it owns), in path order
     attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 

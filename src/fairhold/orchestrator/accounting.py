@@ -135,14 +135,15 @@ class Accounting:
 
     def _look_at_hosts(self, cluster: Cluster) -> None:
         """Hosts may be closed, or have another number of slots."""
-        closed = {group for group, host in cluster.hosts if not cluster.is_open(group, host)}
+        slots = {group: pool for group, pool in self._pools.items() if not pool.is_pooled}
+        mine = [(key, host.slots) for key, host in cluster.hosts.items() if key[0] in slots] if slots else []
+        closed = {group for (group, host), _ in mine if not cluster.is_open(group, host)}
         whole = Counter[str]()
-        for (group, _), host in cluster.hosts.items():
-            whole[group] += host.slots
-        for group, pool in self._pools.items():
-            if not pool.is_pooled:  # units of vectors are no part of a number of slots
-                pool.shrinks, pool.whole = group in closed, whole[group]
-                self._measure(cluster, group)
+        for (group, _), number in mine:
+            whole[group] += number
+        for group, pool in slots.items():
+            pool.shrinks, pool.whole = group in closed, whole[group]
+            self._measure(cluster, group)
 
     def _measure(self, cluster: Cluster, group: str) -> None:
         """A group may have another number of slots."""

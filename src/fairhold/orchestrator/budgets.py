@@ -60,9 +60,9 @@ def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> Non
     count_use(cluster, attempt, sign, now)
 
 
-def count_hosts(cluster: Cluster, now: int) -> None:
+def count_hosts(cluster: Cluster, now: int, hosts: Iterable[str]) -> None:
     """Hosts may be there or not from now on: histories and budgets count by what there is."""
-    count_capacity(cluster, now)
+    count_capacity(cluster, now, hosts)
     count_there(cluster, now)
 
 

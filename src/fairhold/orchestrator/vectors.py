@@ -66,7 +66,7 @@ def lapse(cluster: Cluster, change: say.MachineLapsed, now: int) -> None:
     for books in cluster.books.values():
         if books.vectors is not None:
             books.vectors.touch_hosts()
-    count_hosts(cluster, now)
+    count_hosts(cluster, now, cluster.hosts_of(change.machine))
 
 
 def note_end(vectors: Vectors, attempt: Attempt) -> None:

@@ -18,6 +18,7 @@ from fairhold.runtime.explaining_pools import why
 from fairhold.runtime.live.views.amounts import amounts_now
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.presence import connecting, presence_in
+from fairhold.runtime.live.views.prospect import state_of
 from fairhold.runtime.live.views.queues import beyond_deserved, borders, queues_now, state_today
 from fairhold.units import UNLIMITED, format_instant, parse_instant
 
@@ -31,18 +32,16 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.views.prospect import State
 
 Document = dict[str, Any]
-_State = tuple[int, int, int, int, frozenset[str]]
-_LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
+_LATEST: WeakKeyDictionary[Core, tuple[State, dict[str, Any]]] = WeakKeyDictionary()
 _CYCLE, _QUEUES, _PRESENCE, _AMOUNTS, _STATE = "cycle", "queues", "presence", "amounts", "state"
 
 
 def _kept(core: Core) -> dict[str, Any]:
     """What was found out of the state at hand: once, however many look at it."""
-    cluster = core.cluster
-    live = core.orchestrator
-    state = (id(live), live.now, cluster.next_attempt, len(core.journal.entries), connecting(core))
+    state = state_of(core)
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})
