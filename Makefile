@@ -9,7 +9,7 @@ TEST_JOBS ?= 4
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run console console-types browser browser-short setup test check bench storm \
-	kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
+	failover-short kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -63,7 +63,11 @@ bench: setup
 
 ## The long form of the random tests.
 storm: setup
-	HYPOTHESIS_PROFILE=storm $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
+	HYPOTHESIS_PROFILE=storm FAIRHOLD_ROUNDS=1000 $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
+
+## Two services of one store: what happens to the one that leads, and 50 random rounds on each kind of store.
+failover-short: setup
+	FAIRHOLD_ROUNDS=50 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/failover
 
 ## The programs of a Kubernetes cluster, for tests/kubernetes: needs Go, 10 minutes and 4 GB once.
 kubernetes-cluster: setup

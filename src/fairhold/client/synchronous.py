@@ -134,12 +134,16 @@ class Client(PeopleCalls, ClusterCalls):
         user: str | None = None,
         label: str | None = None,
         text: str | None = None,
+        sort: str | None = None,
         finished: bool = False,
         expected: bool = False,
         limit: int = 0,
     ) -> list[Job]:
-        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`."""
-        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text}
+        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`.
+
+        sort : a column of `GET /v1/jobs`, as `priority`, or `-priority` for the highest first; None = the newest first
+        """
+        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text, "sort": sort}
         query = typed.jobs_query(**said, finished=finished, expected=expected)
         return self._run(typed.jobs(query, limit))
 
@@ -289,7 +293,7 @@ class Client(PeopleCalls, ClusterCalls):
         so far.
         """
         place = (self.health())["entries"] if after is None else after
-        yield from follow(self._http, self._name, place)
+        yield from follow(self._each, self._rotation, place)
 
     def snapshot(self, until: Moment | None = None) -> Document:
         """The state at an entry of the log, `seq`, as the service keeps it; until: taken then or earlier."""

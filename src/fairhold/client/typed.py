@@ -156,7 +156,7 @@ def wait(name: JobOrName, timeout: float | None) -> Steps[Job]:
 
 
 def jobs_query(*, finished: bool, expected: bool, **said: str | None) -> dict[str, str | int | None]:
-    """The query for jobs, from what is said of `consumer`, `state`, `user`, `label` and `text`."""
+    """The query for jobs, from what is said of `consumer`, `state`, `user`, `label`, `text` and `sort`."""
     return {**said, "all": 1 if finished else None, "expected": 1 if expected else None}
 
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from fairhold.runtime.live.desk import Desk
+    from fairhold.service.leading import Leading
     from fairhold.service.settings import ServiceSettings
     from fairhold.service.stopping import Stopping
 
@@ -66,12 +67,18 @@ _ABOUT = "Shares a cluster by a plan. Every request needs a token, on loopback t
 
 
 def make_app(
-    desk: Desk, settings: ServiceSettings, *, stopping: Stopping | None = None, port: int | None = None
+    desk: Desk,
+    settings: ServiceSettings,
+    *,
+    stopping: Stopping | None = None,
+    port: int | None = None,
+    leading: Leading | None = None,
 ) -> FastAPI:
     """The application over a desk that runs.
 
     stopping : takes the order to stop
     port     : that is listened on, None = as the settings say
+    leading  : says who leads the store, None = no other can
     """
     news, requests = News(desk), Requests()
     port = settings.port if port is None else port
@@ -102,13 +109,16 @@ def make_app(
     app.state.service = Service(
         *(desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)),
         *(url_of(settings, port), keeper),
+        leading=leading,
     )
     whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
     for subject in SUBJECTS:
         whole.include_router(subject.router)
     app.include_router(whole)
     problems.register(app)
-    app.add_middleware(Gate, guard=guard, settings=settings, requests=requests, keeper=keeper)
+    app.add_middleware(
+        Gate, guard=guard, settings=settings, requests=requests, keeper=keeper, leads=desk.leads, leading=leading
+    )
     _add_front(app, Granting(directory, settings.oidc_secret), guard, keeper, is_secure=settings.is_secure)
     plain = app.openapi
 

@@ -73,6 +73,8 @@ STATUS = {
     "if-match-missing": 428,
     "too-many": 429,
     "stopping": 503,
+    "standby": 503,
+    "no-standby": 409,
     "failed": 503,
     "no-answer": 503,
     "forecast-too-long": 503,

@@ -16,10 +16,10 @@ from fairhold.engines.kubernetes.access import Access
 from fairhold.engines.kubernetes.api import Api, ApiError
 from fairhold.engines.kubernetes.engine import WRITERS, Kubernetes
 from fairhold.engines.kubernetes.leader import Leader
-from fairhold.engines.kubernetes.leadership import Terms
 from fairhold.engines.kubernetes.recreating import pack
 from fairhold.engines.kubernetes.writes import MERGE, Write, recreate
 from fairhold.errors import Fault, InputError
+from fairhold.leadership import Terms
 from fairhold.planio.plan import parse_plan
 from tests.engines.kubernetes.fake_cluster import FakeCluster
 from tests.engines.kubernetes.pretended import QUEUES

@@ -251,6 +251,7 @@ def jobs(
         str | None, typer.Option("--label", metavar="NAME=VALUE", help="With this label.", click_type=Pair())
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Finished ones too, the latest end first.")] = False,
+    sort: Annotated[str, typer.Option("--sort", metavar="COLUMN", help="By this column; -COLUMN = downwards.")] = "",
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many; 0 = all.", min=0)] = 100,
     when: When = False,
     service: Service = "",
@@ -275,6 +276,7 @@ def jobs(
         "user": user or None,
         "label": f"{name}:{value}" if label else None,
         "all": 1 if everything or is_over else None,
+        "sort": sort or None,
         "expected": 1 if when else None,
     }
     list_jobs(service, query, limit, as_json=json)

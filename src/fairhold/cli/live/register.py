@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
     for name, each in people_apps.items():
         app.add_typer(each, cls=CarefulGroup, name=name, rich_help_panel=_HEADING)
     app.add_typer(people_commands.audit_app, cls=CarefulGroup, name="audit", rich_help_panel=_HEADING)
-    _add(app, service_commands.stop)
+    _add(app, service_commands.stop, service_commands.failover)
     app.add_typer(service_commands.store_app, name="store", rich_help_panel=_HEADING)
     app.add_typer(kubernetes_app, name="kubernetes", rich_help_panel=_HEADING)
     app.command(context_settings=_PASSED_ON, add_help_option=False, rich_help_panel=_HEADING)(service_commands.agent)

@@ -73,6 +73,8 @@ class Wanted(NamedTuple):
     socket: Path | None = None
     agents_tls: str = ""
     store: str = ""
+    standby: bool = False
+    failover: str | int = "3s"
 
     @property
     def plan_object(self) -> str:
@@ -130,6 +132,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     )
     of_all, of_one = the_limits(wanted.limits)
     live = replace(_paced(live, wanted), store=None if isinstance(place, Path) else place, limits=of_all, tell=say)
+    live = replace(live, standby=wanted.standby, failover=_lease_of_leader(wanted.failover))
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)
         kubeconfig, context, _, namespace, plan_object, observes = wanted.cluster

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
+from fairhold.engines.leader import clock
 from fairhold.errors import FairholdError, Fault, InputError
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ else, bookmarks neither."""
 _SILENCE = 65.0
 """Seconds without a word of a watch after which it is taken for broken."""
 _TIMEOUT = httpx.Timeout(15.0, connect=5.0)
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class ApiError(FairholdError):
@@ -206,11 +206,6 @@ class Api:
     def _headers(self) -> dict[str, str]:
         token = self.access.token()
         return {"Authorization": f"Bearer {token}"} if token else {}
-
-
-def clock() -> float:
-    """Seconds that pass also while the machine sleeps, where the system counts them."""
-    return time.clock_gettime(_CLOCK)
 
 
 def _steps(seconds: float) -> httpx.Timeout:

@@ -32,7 +32,7 @@ from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPL
 from fairhold.runtime.live.notifications import Notifications
 from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
-from fairhold.runtime.live.recovery import take_up
+from fairhold.runtime.live.recovery import check_version, follow
 from fairhold.runtime.live.specs import Specs, spec_document
 from fairhold.runtime.live.submitting import (
     Limits,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class Core:
     """Orchestrator, plan and store of a live service.
 
-    plan         : in force, version : its number
+    plan         : in force; version: its number; seen: of the last entry of the log that was replayed
     orchestrator : decides
     specs        : what jobs run
     journal      : what the next commit writes
@@ -97,9 +97,8 @@ class Core:
         self.limits = limits or Limits()
         self._pace = (cycle_min_gap, cycle_max_interval)
         self.observes, self._is_closing = observes, False
-        self.journal = Journal(store)
+        self.journal, self.cycle_notes = Journal(store), CycleNotes()
         self.specs = Specs(store, self.journal)
-        self.cycle_notes = CycleNotes()
         self.usage = LiveUsage(store, self.journal)
         self.reclaims = Reclaims()
         self.people, self.audit = People(store, self.journal), Audit(store, self.journal)
@@ -107,7 +106,7 @@ class Core:
         self.waiting, self.outbox = Waiting(), Outbox()
         self.over: list[str] = []
         self.wake: int | None = None
-        self.next_job, self.version, self.began = 1, 0, (0, 0)
+        self.next_job, self.version, self.seen, self.began = 1, 0, 0, (0, 0)
         self.returns: tuple[Return, ...] = ()
         self.closings: dict[str, Closing] = {}
         self.nodes: dict[str, Node] = {}
@@ -132,7 +131,8 @@ class Core:
                 raise self.store.damaged("there is a log but no plan")
             self._begin(text, name, author)
         else:
-            take_up(self, latest.version)
+            follow(self)
+            check_version(self, latest.version)
             self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
             if is_new:

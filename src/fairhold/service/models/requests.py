@@ -180,7 +180,8 @@ class PauseBody(Body):
 class StopBody(Body):
     """How the service stops."""
 
-    how: Literal["leave", "drain", "kill"] = Field(
+    how: Literal["leave", "drain", "kill", "failover"] = Field(
         "leave",
-        description="leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them.",
+        description="leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them; "
+        "failover: a service that stands by takes over, and this one stands by.",
     )
