@@ -564,6 +564,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{job}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Watch
+         * @description Of what of a job the caller is told.
+         */
+        get: operations["show_watch"];
+        /**
+         * Watch Job
+         * @description Say of what of a job, which has not ended, the caller wants to be told.
+         */
+        put: operations["watch_job"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job}/release": {
         parameters: {
             query?: never;
@@ -718,6 +742,50 @@ export interface paths {
         get: operations["who_am_i"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Notifications
+         * @description How the caller is reached, and what he is told of all his jobs.
+         */
+        get: operations["show_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change Notifications
+         * @description Change how the caller is reached, and what he is told of all his jobs; what is left out stays.
+         */
+        patch: operations["change_notifications"];
+        trace?: never;
+    };
+    "/v1/me/notifications/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Notifications
+         * @description Send the caller a message that says so, by all ways on which he is reached.
+         */
+        post: operations["test_notifications"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2766,6 +2834,39 @@ export interface components {
             text: string;
         };
         /**
+         * NewNotifications
+         * @description The same after a change.
+         */
+        NewNotifications: {
+            /**
+             * Channels
+             * @description `mail`, `webhook`: the ways that reach him.
+             */
+            channels: string[];
+            /**
+             * Events
+             * @description `start`, `reclaim`, `withdrawn`, `end`.
+             */
+            events: string[];
+            /**
+             * Mail
+             * @description Where mail reaches him; null: nowhere, or he wants none.
+             */
+            mail: string | null;
+            offers: components["schemas"]["Offers"];
+            /**
+             * Secret
+             * @description With which messages to the webhook are signed; told when it is made.
+             */
+            secret: string | null;
+            /** User */
+            user: string;
+            /** Wants Mail */
+            wants_mail: boolean;
+            /** Webhook */
+            webhook: string | null;
+        };
+        /**
          * NewToken
          * @description A token that was just made.
          */
@@ -2799,6 +2900,61 @@ export interface components {
             used: string | null;
             /** User */
             user: string;
+        };
+        /**
+         * Notifications
+         * @description How somebody is reached, and what he is told of all his jobs.
+         */
+        Notifications: {
+            /**
+             * Channels
+             * @description `mail`, `webhook`: the ways that reach him.
+             */
+            channels: string[];
+            /**
+             * Events
+             * @description `start`, `reclaim`, `withdrawn`, `end`.
+             */
+            events: string[];
+            /**
+             * Mail
+             * @description Where mail reaches him; null: nowhere, or he wants none.
+             */
+            mail: string | null;
+            offers: components["schemas"]["Offers"];
+            /** User */
+            user: string;
+            /** Wants Mail */
+            wants_mail: boolean;
+            /** Webhook */
+            webhook: string | null;
+        };
+        /**
+         * NotificationsBody
+         * @description What is to be different of how somebody is told; what is left out stays.
+         */
+        NotificationsBody: {
+            /**
+             * Events
+             * @description Of what of all his jobs he is told.
+             */
+            events?: ("start" | "reclaim" | "withdrawn" | "end")[] | null;
+            /**
+             * Mail
+             * @description Whether he wants mail, where there is an address.
+             */
+            mail?: boolean | null;
+            /**
+             * New Secret
+             * @description Make another secret for the webhook.
+             * @default false
+             */
+            new_secret: boolean;
+            /**
+             * Webhook
+             * @description Address that messages are sent to; empty: none any more.
+             */
+            webhook?: string | null;
         };
         /**
          * NotUp
@@ -2849,6 +3005,19 @@ export interface components {
             left_out: number;
             running: components["schemas"]["Running"];
             waiting: components["schemas"]["Waiting"];
+        };
+        /**
+         * Offers
+         * @description Which ways there are to be told.
+         */
+        Offers: {
+            /** Mail */
+            mail: boolean;
+            /**
+             * Webhooks
+             * @description Where a webhook may lead.
+             */
+            webhooks: string[];
         };
         /**
          * Oldest
@@ -3481,6 +3650,11 @@ export interface components {
              */
             need?: string[];
             /**
+             * Notify
+             * @description Of what its owner is told; default: as he said of all his jobs.
+             */
+            notify?: ("start" | "reclaim" | "withdrawn" | "end")[] | null;
+            /**
              * Place
              * @description Whether units go on different hosts or side by side; of a task that packs all on one host.
              */
@@ -3768,6 +3942,27 @@ export interface components {
             place: (string | number)[];
             /** What */
             what: string;
+        };
+        /**
+         * Watch
+         * @description Of what of a job somebody is told.
+         */
+        Watch: {
+            /** Events */
+            events: string[];
+            /** Job */
+            job: string;
+        };
+        /**
+         * WatchBody
+         * @description Of what of a job somebody wants to be told.
+         */
+        WatchBody: {
+            /**
+             * Events
+             * @description None: of nothing, whatever is said of all jobs.
+             */
+            events: ("start" | "reclaim" | "withdrawn" | "end")[];
         };
         /**
          * WhyBoth
@@ -5155,6 +5350,90 @@ export interface operations {
             };
         };
     };
+    show_watch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watch"];
+                };
+            };
+        };
+    };
+    watch_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WatchBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watch"];
+                };
+            };
+        };
+    };
     release_job: {
         parameters: {
             query?: never;
@@ -5513,6 +5792,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+        };
+    };
+    show_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
+    change_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationsBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewNotifications"];
+                };
+            };
+        };
+    };
+    test_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
                 };
             };
         };
