@@ -129,10 +129,9 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     live = LiveSettings(
         wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=keep
     )
-    gap, interval = _pace(wanted)
-    of_all, of_one = the_limits(wanted.limits)
-    live = replace(live, store=None if isinstance(place, Path) else place)
-    live = replace(live, standby=wanted.standby, failover=_lease_of_leader(wanted.failover))
+    (gap, interval), (of_all, of_one) = _pace(wanted), the_limits(wanted.limits)
+    failover = _lease_of_leader(wanted.failover)
+    live = replace(live, store=None if isinstance(place, Path) else place, failover=failover, standby=wanted.standby)
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)
