@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * List Consumers
-         * @description Every consumer of every resource group, live.
+         * @description Every consumer of every resource group, live; or those that differ from what was seen.
          */
         get: operations["list_consumers"];
         put?: never;
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description A page of jobs.
+         * @description A page of jobs; the newest first, and behind them those that have ended, or by a column.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -1458,6 +1458,13 @@ export interface components {
             /** Ends */
             ends: string;
             /**
+             * Hours
+             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             */
+            hours: {
+                [key: string]: string;
+            };
+            /**
              * Lasts Until
              * @description Used up then, at the mean rate of the period so far.
              */
@@ -1468,20 +1475,30 @@ export interface components {
              */
             period: "day" | "week" | "month";
             /**
+             * Seconds
+             * @description The same of what `hours` has.
+             */
+            seconds: {
+                [key: string]: string;
+            };
+            /**
              * Then
              * @enum {string}
              */
             then: "wait" | "borrow_only" | "lowest_rank";
-            /** Unit Hours */
-            unit_hours: number;
+            /**
+             * Unit Hours
+             * @description Null under policies of vectors.
+             */
+            unit_hours: number | null;
             /**
              * Unit Seconds
              * @description Used since the period began, exact.
              */
-            unit_seconds: string;
+            unit_seconds: string | null;
             /**
              * Used
-             * @description Part of it that is used.
+             * @description Part of it that is used; of several resources the largest part.
              */
             used: string;
             /** Used Up */
@@ -1509,6 +1526,13 @@ export interface components {
             /** Ends */
             ends: string;
             /**
+             * Hours
+             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             */
+            hours: {
+                [key: string]: string;
+            };
+            /**
              * Lasts Until
              * @description Used up then, at the mean rate of the period so far.
              */
@@ -1519,20 +1543,30 @@ export interface components {
              */
             period: "day" | "week" | "month";
             /**
+             * Seconds
+             * @description The same of what `hours` has.
+             */
+            seconds: {
+                [key: string]: string;
+            };
+            /**
              * Then
              * @enum {string}
              */
             then: "wait" | "borrow_only" | "lowest_rank";
-            /** Unit Hours */
-            unit_hours: number;
+            /**
+             * Unit Hours
+             * @description Null under policies of vectors.
+             */
+            unit_hours: number | null;
             /**
              * Unit Seconds
              * @description Used since the period began, exact.
              */
-            unit_seconds: string;
+            unit_seconds: string | null;
             /**
              * Used
-             * @description Part of it that is used.
+             * @description Part of it that is used; of several resources the largest part.
              */
             used: string;
             /** Used Up */
@@ -1732,13 +1766,20 @@ export interface components {
         };
         /**
          * Consumers
-         * @description All consumers, live.
+         * @description All consumers, live; or, where `since` is not null, those that differ from that version.
          */
         Consumers: {
             /** Resource Groups */
             resource_groups: {
                 [key: string]: components["schemas"]["Group"];
             };
+            /** Since */
+            since: number | null;
+            /**
+             * Version
+             * @description Of what is told; null: `since` was not asked for, or he does not see all.
+             */
+            version: number | null;
         };
         /**
          * Counts
@@ -4117,6 +4158,8 @@ export interface operations {
             query?: {
                 /** @description Path: only it, those above it, and the children of all of these. */
                 consumer?: string;
+                /** @description `version` of an answer: what differs from it; 0: of none. */
+                since?: number | null;
             };
             header?: never;
             path?: never;
@@ -4785,6 +4828,8 @@ export interface operations {
                 /** @description `NAME:VALUE` */
                 label?: string;
                 limit?: number;
+                /** @description Column; `-` before it: downwards. */
+                sort?: ("job" | "name" | "consumer" | "user" | "state" | "priority" | "tasks" | "running" | "waiting" | "submitted" | "ended") | ("-job" | "-name" | "-consumer" | "-user" | "-state" | "-priority" | "-tasks" | "-running" | "-waiting" | "-submitted" | "-ended") | null;
                 state?: ("waiting" | "blocked" | "held" | "running" | "done" | "failed" | "cancelled") | null;
                 /** @description Part of number, name, consumer or user. */
                 text?: string;

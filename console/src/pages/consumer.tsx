@@ -5,8 +5,9 @@ import { count } from "../lib/format";
 import { consumerHref, href, route, setQuery } from "../lib/route";
 import { historyOf, RANGES } from "../lib/history";
 import { flowBelow, lastName, numbersOf, parentOf, resourcesOf, scaleOf, type Numbers } from "../lib/tree";
+import { isOfNumbers } from "../store/consumers";
 import { useLive } from "../store/live";
-import { Bar, Legend } from "../ui/bar";
+import { Bar, barText, Legend } from "../ui/bar";
 import { Chart } from "../ui/chart";
 import { Flow } from "../ui/flow";
 import { Empty, Facts, Panel, Shown } from "../ui/states";
@@ -176,7 +177,7 @@ function Whole({ groups, path }: { groups: Record<string, Schemas["Group"]>; pat
       <Bar numbers={numbers} scale={Math.max(scaleOf([numbers]), numbers.owned + numbers.borrowed + numbers.waiting)} />
       <div class="columns spaced">
         <Panel title="Why this quota">
-          <WhyConsumer path={path} group={name} />
+          <WhyConsumer path={path} group={name} numbers={`${barText(numbers)} ${numbers.entitled}`} />
         </Panel>
         <div>
           <History path={path} resource={resource} />
@@ -196,7 +197,7 @@ function Whole({ groups, path }: { groups: Record<string, Schemas["Group"]>; pat
 /** One consumer: its numbers, why they are what they are, whom it lends to, its jobs. */
 export function ConsumerPage() {
   const path = `/${route.value.rest}`;
-  const live = useLive((signal) => get("/v1/consumers", { consumer: path }, signal), [path]);
+  const live = useLive((signal) => get("/v1/consumers", { consumer: path }, signal), [path], isOfNumbers);
   return (
     <div class="page" key={path}>
       <Crumbs path={path} />

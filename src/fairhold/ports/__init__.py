@@ -331,6 +331,15 @@ class Store(PeopleStore, Protocol):
         """Finished jobs, the latest end first. InputError `bad-cursor` where the cursor is none."""
         ...
 
+    def jobs_in_order(
+        self, wanted: Filter, column: str, *, is_down: bool, after: tuple[int | str, int] | None, limit: int
+    ) -> list[FinishedJob]:
+        """Finished jobs by (value of a column, number of the job), both up or both down, behind such a place.
+
+        column : job, name, consumer, user, state, priority, tasks, submitted or ended; running and waiting are 0
+        """
+        ...
+
     def tasks(self, wanted: Filter, cursor: str = "", limit: int = 100) -> Page[FinishedTask]:
         """Finished attempts, the latest end first. InputError `bad-cursor` where the cursor is none."""
         ...

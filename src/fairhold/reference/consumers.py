@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
-from fairhold.units import SECOND, UNLIMITED
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +147,7 @@ def _used_up(plan: Plan, row: int, of_row: list[int], group: str, state: State) 
     stated = plan.policies[of_row[row]].consumers.get(row)
     budget = stated.budget if stated else None
     spent = state.spent.get((row, group), 0)
-    return budget.then if budget and spent * SECOND >= budget.amount else ""
+    return budget.then if budget and spent >= budget.unit_hours * 3600 else ""
 
 
 def _read(plan: Plan, row: int, entry: PolicyEntry, used_up: str, known: dict[str, Consumer]) -> Consumer:

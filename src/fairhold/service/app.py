@@ -33,6 +33,7 @@ from fairhold.service.routers import (
     health,
     hosts,
     jobs,
+    notifications,
     output,
     plan,
     pods,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 PREFIX = "/v1"
 SUBJECTS = (
     *(jobs, output, plan, consumers, hosts, pods, cycles, events, usage, explore, health, status),
-    *(tokens, access, audit, docs),
+    *(tokens, notifications, access, audit, docs),
 )
 """Modules with a router each: all addresses but that of the OpenAPI document itself."""
 _ABOUT = "Shares a cluster by a plan. Every request needs a token, on loopback too."

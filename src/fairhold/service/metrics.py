@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.desk import Desk
+    from fairhold.runtime.live.outbox import Outbox
     from fairhold.service.context import Service
 
 MOST_LEAVES = 1_000
@@ -102,8 +103,8 @@ def numbers(core: Core) -> Numbers:
     resources = resources_of_groups(core), _amounts(core)
     now = max(core.now(), core.orchestrator.now)
     budgets = [
-        (group, books.rows.path(row), budget)
-        for group, books in cluster.books.items()
+        (books.rows.group.name, books.rows.path(row), budget)
+        for books in cluster.books.values()
         for row, budget in islice(budgets_of(books, now).items(), MOST_LEAVES)
     ]
     return Numbers(*counts, units, dict(notes.micros), dict(notes.stages), *resources, queues, budgets)
@@ -161,6 +162,7 @@ class _Collector:
         yield GaugeMetricFamily("fairhold_attempts", "Attempts that run.", value=read.attempts)
         yield GaugeMetricFamily("fairhold_agents_connected", "Agents that are connected.", value=self._agents)
         yield GaugeMetricFamily("fairhold_store_bytes", "Size of the store's files.", value=self._store_bytes)
+        yield from _notifications(desk.core.notifications.outbox)
         trouble = desk.trouble is not None
         leads = "1 = this service leads. One that stands by answers no metrics."
         yield GaugeMetricFamily("fairhold_leader", leads, value=desk.leads())
@@ -182,6 +184,18 @@ class _Collector:
 
 def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
     return CounterMetricFamily(f"fairhold_{name}", text, value=value)
+
+
+def _notifications(outbox: Outbox) -> Iterator[Metric]:
+    """What became of messages to people since the start, and how many wait."""
+    sent = CounterMetricFamily("fairhold_notifications_sent", "Messages that were sent.", labels=["channel"])
+    failed = CounterMetricFamily("fairhold_notifications_failed", "Messages that were given up.", labels=["channel"])
+    waiting = GaugeMetricFamily("fairhold_notifications_waiting", "Messages that wait.", labels=["channel"])
+    for channel, number in outbox.waiting().items():
+        sent.add_metric([channel], outbox.sent[channel])
+        failed.add_metric([channel], outbox.failed[channel])
+        waiting.add_metric([channel], number)
+    yield from (sent, failed, waiting)
 
 
 def resource_metrics(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeMetricFamily]:

@@ -66,6 +66,7 @@ STATUS = {
     "consumer-in-use": 409,
     "host-away": 409,
     "no-agent-tls": 409,
+    "unreached": 409,
     "events-gone": 410,
     "plan-changed": 412,
     "too-large": 413,

@@ -25,6 +25,7 @@ from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
 from fairhold.service.certificates import Certificate
 from fairhold.service.connection import Connection
+from fairhold.service.context import now
 from fairhold.service.doors import Crowd
 from fairhold.service.leading import Leading
 from fairhold.service.listening import (
@@ -37,6 +38,7 @@ from fairhold.service.listening import (
     untell,
     url_of,
 )
+from fairhold.service.notifying.courier import Courier
 from fairhold.service.standing_by import Answering, StandbyApp
 from fairhold.service.stopping import DRAIN, FAILOVER, KILL, LEAVE, Stopping
 
@@ -146,7 +148,8 @@ def _serve(
             return LEAVE
     how, is_lost = "", False
     try:
-        how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0], leading=_leading(opened)))
+        with Courier(opened.desk, settings.smtp_secret, now):
+            how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0], leading=_leading(opened)))
     except LeadershipLostError:
         is_lost = True
         raise

@@ -11,6 +11,7 @@ from fairhold.ports import Log, StoreError
 from fairhold.store import queries
 from fairhold.store.batch import GatheredBatch, packed
 from fairhold.store.compaction import step
+from fairhold.store.ordered import Span, in_order
 from fairhold.store.pages import page
 from fairhold.store.people import PeopleTables
 from fairhold.store.records import JOBS, TASKS
@@ -178,6 +179,13 @@ class SqlStore(PeopleTables):
         """Finished jobs, the latest end first."""
         with self._reading() as connection:
             return page(connection, JOBS, wanted, cursor, limit)
+
+    def jobs_in_order(
+        self, wanted: Filter, column: str, *, is_down: bool, after: tuple[int | str, int] | None, limit: int
+    ) -> list[FinishedJob]:
+        """Finished jobs by a column."""
+        with self._reading() as connection:
+            return in_order(connection, wanted, Span(column, is_down, after, limit))
 
     def tasks(self, wanted: Filter, cursor: str = "", limit: int = 100) -> Page[FinishedTask]:
         """Finished attempts, the latest end first."""

@@ -61,6 +61,10 @@ def serve(
         Path | None,
         typer.Option("--oidc-secret", metavar="FILE", help="Secret by which the sign-in provider knows this service."),
     ] = None,
+    smtp_secret: Annotated[
+        Path | None,
+        typer.Option("--smtp-secret", metavar="FILE", help="Password for the mail server of the access document."),
+    ] = None,
     store: Store = "",
     socket: Annotated[
         Path | None,
@@ -178,7 +182,8 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, socket=socket, agents_tls=agents_tls)
+    wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, smtp_secret=smtp_secret)
+    wanted = wanted._replace(socket=socket, agents_tls=agents_tls)
     wanted = wanted._replace(store=store, standby=standby, failover=lease_duration or "3s")
     if standby and kubernetes:
         raise UsageError("--standby is not needed with --kubernetes: services of one cluster share a lease there")

@@ -12,6 +12,7 @@ from fairhold.service.fields import (
     ConsumerPath,
     Directory,
     Duration,
+    Events,
     GroupName,
     HostLabels,
     Instant,
@@ -92,6 +93,7 @@ class SubmitBody(Body):
         None, description="Whether units go on different hosts or side by side; of a task that packs all on one host."
     )
     user: User | None = Field(None, description="Owner of the job; default: the caller.")
+    notify: Events | None = Field(None, description="Of what its owner is told; default: as he said of all his jobs.")
 
 
 class HoldBody(Body):

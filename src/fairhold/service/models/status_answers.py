@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairhold.service.models.answers import Answer, CycleRow, Instant, PlanHead, Share
+from fairhold.service.models.answers import Answer, CycleRow, Instant, Share
+from fairhold.service.models.plan_answers import PlanHead
 
 
 class ServiceStatus(Answer):

@@ -100,6 +100,10 @@ class PostgresConnection:
             values = [_ARRAYS[kind](column) for kind, column in zip(into.types.values(), columns, strict=True)]
             self.raw.execute(_inserted(into, replaces=replaces).encode(), values)
 
+    def number_in(self, column: str, name: str, /) -> str:
+        """A whole number of a JSON text."""
+        return f"CAST(CAST({column} AS json) ->> '{name}' AS bigint)"
+
     def forgive(self) -> None:
         """Do not stumble over what is no UTF-8."""
         self.raw.adapters.register_loader("text", _Forgiving)
