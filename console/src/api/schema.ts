@@ -2405,8 +2405,19 @@ export interface components {
             agents: components["schemas"]["Agent"][];
             /** Entries */
             entries: number;
+            /**
+             * Leader
+             * @description Address of the one that leads: this one.
+             */
+            leader: string;
             /** Plan */
             plan: number;
+            /**
+             * Role
+             * @description A service that stands by answers `standby`, and little else.
+             * @constant
+             */
+            role: "leader";
             /** Started */
             started: string;
             /**
@@ -2414,6 +2425,11 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "trouble" | "stopping";
+            /**
+             * Term
+             * @description Counts services that have led the store; 0 = no other can.
+             */
+            term: number;
             /** Trouble */
             trouble: string | null;
             /** Uptime */
@@ -3564,6 +3580,16 @@ export interface components {
              * @description State directory, with the store, tokens and outputs.
              */
             directory: string;
+            /**
+             * Leader
+             * @description Address of the one that leads: this one.
+             */
+            leader: string;
+            /**
+             * Role
+             * @constant
+             */
+            role: "leader";
             /** Started */
             started: string;
             /**
@@ -3571,6 +3597,11 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "trouble" | "stopping";
+            /**
+             * Term
+             * @description Counts services that have led the store; 0 = no other can.
+             */
+            term: number;
             /** Trouble */
             trouble: string | null;
             /** Uptime */
@@ -3665,7 +3696,7 @@ export interface components {
              * How
              * @enum {string}
              */
-            how: "leave" | "drain" | "kill";
+            how: "leave" | "drain" | "kill" | "failover";
         };
         /**
          * StopBody
@@ -3674,11 +3705,11 @@ export interface components {
         StopBody: {
             /**
              * How
-             * @description leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them.
+             * @description leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them; failover: a service that stands by takes over, and this one stands by.
              * @default leave
              * @enum {string}
              */
-            how: "leave" | "drain" | "kill";
+            how: "leave" | "drain" | "kill" | "failover";
         };
         /**
          * SubmitBody
