@@ -47,7 +47,7 @@ def counted(situation: Situation, leaf: str) -> dict[Hashable, int]:
     for wish_id, part in parts_of(situation, leaf).items():
         wish = situation.wishes[wish_id]
         taken[shared_slots(wish)] += part
-        holds[shared_slots(wish)] += 0 if wish.is_count else situation.held_by(wish_id)
+        holds[shared_slots(wish)] += 0 if wish.siting == ANYWHERE else situation.held_by(wish_id)
     return {key: max(taken[key], holds[key]) for key in taken}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from fairhold.model.siting import ANYWHERE
 from fairhold.reference.needs import counted, parts_of, shared_slots
 from fairhold.units import UNLIMITED
 
@@ -46,7 +47,8 @@ def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wi
     left = quota
     for wish, asked, least in steps:
         is_cut = parts[wish.id] < wish.minimum
-        most = min(asked, situation.held_by(wish.id)) if is_cut else asked  # R-SITE-2, R-USER-1: it counts for what it holds
+        # R-SITE-2, R-USER-1: a gang that is cut counts for what it holds, and nobody for more than hosts can take.
+        most = min(asked, situation.held_by(wish.id)) if is_cut else min(asked, _reach(situation, wish))
         more = min(most - has[wish.id], left, together[shared_slots(wish)], room[wish.user])
         if more <= 0 or has[wish.id] + more < (most if wish.is_gang and (is_cut or not least) else least):
             continue
@@ -55,6 +57,15 @@ def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wi
         together[shared_slots(wish)] -= more
         room[wish.user] -= more
     return quota - left
+
+
+def _reach(situation: Situation, wish: Wish) -> int:
+    """Units that it holds elsewhere, and that its hosts could take."""
+    if wish.siting == ANYWHERE:
+        return UNLIMITED
+    hosts = situation.suitable_up(wish)
+    inside = sum(situation.held_by(wish.id, host) for host in hosts)
+    return situation.held_by(wish.id) - inside + sum(situation.room[host] for host in hosts)
 
 
 def _held_by_user(situation: Situation, wish: Wish) -> int:

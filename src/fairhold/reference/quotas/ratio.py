@@ -60,16 +60,17 @@ def _open(consumers: Consumers) -> dict[str, int]:
 
 def planned_shares(consumers: Consumers, slots: int) -> tuple[dict[str, Fraction], dict[str, int]]:
     """R-SHARE-3: path → exact planned share; the same in whole numbers, level by level (R-SHARE-7)."""
-    if by_leaf(consumers):
-        exact = over_leaves(consumers, slots, _open(consumers))
-        return exact, _whole(consumers, exact)
     most = _open(consumers)
+    if by_leaf(consumers):
+        exact = over_leaves(consumers, slots, most)
+        return exact, _whole(consumers, exact)
 
     def share(parent: str, amount: int | Fraction) -> dict[str, Fraction]:
         ratios = {path: consumers[path].ratio or 0 for path in consumers[parent].children}
         return fill(amount, ratios, {}, most)
 
-    return unrounded("/", slots, share), top_down(consumers, "/", slots, share)
+    exact = unrounded("/", slots, share)
+    return exact, _whole(consumers, exact | {"/": sum((exact[path] for path in consumers["/"].children), Fraction(0))})
 
 
 def by_leaf(consumers: Consumers) -> bool:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 class Deficits:
     """By path. M, U, L and the lack of R-RECLAIM-1 to R-RECLAIM-3.
 
-    whole : held, and set aside inside
+    whole  : held, and set aside inside
+    waived : leaf → what counts as not missed
     """
 
+    waived: Mapping[str, int] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     can: dict[str, int] = field(default_factory=dict)
     must: dict[str, int] = field(default_factory=dict)
@@ -88,7 +90,7 @@ def deficits(
     extra_must : leaf → more that it must give, whatever its limit is (R-MIX-4, R-SITE-4)
     waived     : leaf → what counts as not missed in this cycle (R-CONTROL-2, R-CONTROL-3, R-SITE-4)
     """
-    found = Deficits()
+    found = Deficits(waived=waived)
     consumers = situation.consumers
     for path in consumers.order:
         inside = [each for each in aside if path == "/" or path in consumers.above(each)]
@@ -125,7 +127,8 @@ def _branch(situation: Situation, entitled: Entitlement, found: Deficits, path: 
         inner = min(missing, can)
         outer = min(missing - inner, max(0, quota - whole))
         found.lack[path] = missing - inner - outer
-        own = entitled.reserve[path] - whole + max(0, must - inner) if not mine.owns_exactly else 0
+        late = sum(found.waived.get(leaf, 0) for leaf in situation.consumers.inside(path))  # R-CONTROL-2: as if held
+        own = entitled.reserve[path] - whole - late + max(0, must - inner) if not mine.owns_exactly else 0
         found.missing[path] = inner + max(outer, own, 0)
         found.can[path] = max(must, min(can, inner + max(0, whole - found.keep[path])))
         over = whole + found.missing[path] - mine.limit

@@ -66,7 +66,10 @@ def grant(situation: Situation, entitled: Entitlement) -> Granted:
         unused = Counter({leaf: serve(places, leaf, handing.handed[leaf], entitled.quota[leaf]) for leaf in leaves})
         used = {leaf: handing.handed[leaf] - unused[leaf] for leaf in leaves}
         short = [leaf for leaf in leaves if unused[leaf]]
-        in_vain = {leaf: sum(n for (_, whose), n in places.kept.items() if situation.wishes[whose].leaf == leaf) for leaf in leaves}
+        in_vain = {
+            leaf: sum(n for (_, whose), n in places.kept.items() if situation.wishes[whose].leaf == leaf)
+            for leaf in leaves
+        }
         in_use = {leaf: min(used[leaf], of_leaf[leaf] - in_vain[leaf]) for leaf in leaves}
         idle_kept = [leaf for leaf in leaves if of_leaf[leaf] > in_use[leaf]]
         if not short and not idle_kept:

@@ -37,10 +37,8 @@ def collect(places: Places, wish: Wish, most: int) -> int:
     """
     held = sum(unit.wish == wish.id for unit in places.units)
     needs = min(most, wish.minimum - held)
-    if wish.packs:
-        number = _collect_on_one_host(places, wish, needs)
-    else:
-        number = _collect_anywhere(places, wish, needs)
+    collect_on = _collect_on_one_host if wish.packs else _collect_anywhere
+    number = collect_on(places, wish, needs)
     places.idle_again(wish)  # the rest goes to others
     return number
 
@@ -55,7 +53,7 @@ def _collect_anywhere(places: Places, wish: Wish, needs: int) -> int:
             break
         places.place(wish, host)
         number += 1
-    stands = [unit.host for unit in places.units[before[0] :]]
+    stands = [unit.host for unit in places.units[len(before[0]) :]]
     places.back(before)
     for host in stands:
         places.hold(wish, host)

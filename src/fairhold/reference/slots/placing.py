@@ -11,6 +11,8 @@ from fairhold.reference.situation import Unit
 if TYPE_CHECKING:
     from fairhold.reference.situation import Situation, Wish
 
+    Mark = tuple[tuple[Unit, ...], Counter[tuple[str, str]], Counter[tuple[str, str]]]
+
 
 class Places:
     """Hosts as they fill up.
@@ -28,14 +30,17 @@ class Places:
         self.room = situation.room
         self.packing = situation.consumers["/"].entry.settings.packing
 
-    def marked(self) -> tuple[int, Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    def marked(self) -> Mark:
         """What `back` returns to."""
-        return len(self.units), self.kept.copy(), self.collected.copy()
+        return tuple(self.units), self.kept.copy(), self.collected.copy()
 
-    def back(self, mark: tuple[int, Counter[tuple[str, str]], Counter[tuple[str, str]]]) -> None:
+    def back(self, mark: Mark) -> None:
         """Everything since a mark is undone."""
-        number, self.kept, self.collected = mark[0], mark[1].copy(), mark[2].copy()
-        del self.units[number:]
+        self.units, self.kept, self.collected = list(mark[0]), mark[1].copy(), mark[2].copy()
+
+    def take_back(self, wish: Wish) -> None:
+        """What has been placed of a request is placed nowhere."""
+        self.units = [unit for unit in self.units if unit.wish != wish.id]
 
     def idle(self, host: str, wish: Wish, *, is_overdue: bool = False) -> int:
         """Slots of a host that a request may use; what is kept for others of its leaf does not stop an overdue gang."""
@@ -72,6 +77,7 @@ class Places:
         return min(fit, key=lambda host: self.order(host, wish, waits), default=None)
 
     def order(self, host: str, wish: Wish, waits: int) -> tuple[object, ...]:
+        """Where a host comes among those that have room, the first is the smallest."""
         mine = sum(unit.host == host and unit.wish == wish.id for unit in self.units)
         place = {"spread": mine, "pack": -mine}.get(wish.siting.place, 0)
         likes = wish.siting.liking(self.situation.labels[host])

@@ -24,7 +24,7 @@ def waived(situation: Situation, missing: Mapping[str, int]) -> dict[str, int]:
         since = row.since if row else situation.now
         goes_on = row is not None and row.is_taking
         is_small = missing[leaf] <= settings.dead_zone and not goes_on
-        is_early = since + settings.await_ends > situation.now
+        is_early = since + settings.await_ends > situation.now and not goes_on
         if missing[leaf] and (is_small or is_early):
             found[leaf] = missing[leaf]
     return found
@@ -34,6 +34,22 @@ def shortages(situation: Situation) -> dict[str, Shortage]:
     """Leaf → since when it misses units, as the cycle before has left it."""
     paths = situation.consumers.plan.tree.paths
     return {paths[row.consumer]: row for row in situation.state.shortages if row.resource_group == situation.group}
+
+
+def shortages_after(
+    situation: Situation, missing: Mapping[str, int], late: Mapping[str, int]
+) -> dict[str, tuple[int, bool]]:
+    """Leaf → since when it misses units, and whether it takes them back, where the plan says when it does.
+
+    late : leaf → what it does not take back in this cycle
+    """
+    found, known = {}, shortages(situation)
+    for leaf in situation.consumers.leaves:
+        settings = situation.consumers[leaf].entry.settings
+        if missing[leaf] and (settings.dead_zone or settings.await_ends):
+            since = known[leaf].since if leaf in known else situation.now
+            found[leaf] = since, leaf not in late
+    return found
 
 
 def at_most(situation: Situation, new: Iterable[int], in_any_case: Iterable[int]) -> list[int]:
@@ -47,6 +63,9 @@ def at_most(situation: Situation, new: Iterable[int], in_any_case: Iterable[int]
     for entry in {id(each.entry): each.entry for each in situation.consumers.by_path.values()}.values():
         mine = [at for at in places if situation.consumers[situation.units[at].leaf].entry is entry]
         most = entry.settings.max_reclaims
+        if most is not None and situation.state.previous_cycle == situation.now:
+            goes += [at for at in mine if at in sure]  # the cycle before at this instant has told as many as may go
+            continue
         bound = len(mine) if most is None else max(most, sum(at in sure for at in mine))
         goes += mine if len(mine) <= bound else _worst_first(situation, mine, bound)
     return sorted(goes)

@@ -61,7 +61,7 @@ class Turns:
                 break
             step, overdue = max(1, wish.minimum - _held(self.places, wish)), self.is_overdue(wish)
             may_use = amount if overdue else amount - self._kept_for_others(wish)
-            if step <= may_use and serve_one(self.places, wish, step, amount, is_overdue=overdue):
+            if step <= may_use and self._serve(wish, step, amount, is_overdue=overdue):
                 amount -= step
                 self.given[wish.id] += step
                 continue
@@ -71,6 +71,20 @@ class Turns:
                 self.given[wish.id] = collect(self.places, wish, amount)
                 amount -= self.given[wish.id]
         return amount
+
+    def _serve(self, wish: Wish, step: int, amount: int, *, is_overdue: bool) -> bool:
+        """One step; a gang that packs looks for a host for all that it gets in this cycle (R-SITE-3)."""
+        amount = min(amount, wish.count - _held(self.places, wish))
+        if serve_one(self.places, wish, step, amount, is_overdue=is_overdue):
+            return True
+        before = self.places.marked()
+        if not wish.packs or not self.given[wish.id] or self.situation.held_by(wish.id):
+            return False
+        self.places.take_back(wish)
+        if serve_one(self.places, wish, self.given[wish.id] + step, amount, is_overdue=is_overdue):
+            return True
+        self.places.back(before)
+        return False
 
     def _kept_for_others(self, wish: Wish) -> int:
         """Slots of the leaf that are kept for other requests; an overdue gang takes what is left at its turn."""

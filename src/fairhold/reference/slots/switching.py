@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def switched(situation: Situation, before_grants: Situation) -> Counter[str]:
-    """Leaf → units that have to be under notice as its policy has changed since the cycle before."""
+    """Leaf → units that have to be under notice as its policy has changed since the cycle before, or earlier."""
     state, now = situation.state, situation.consumers
-    found: Counter[str] = Counter()
+    found = Counter(unit.leaf for unit in situation.units if unit.notice is not None and unit.notice.reason == "window")
     if state.previous_cycle is None or now.plan.calendar is None:
         return found
     then = Consumers(now.plan, now.group, state.previous_cycle, state)
@@ -32,9 +32,9 @@ def switched(situation: Situation, before_grants: Situation) -> Counter[str]:
         mine = {lender: units for (borrower, lender), units in loans.items() if borrower == leaf}
         held = before_grants.held[leaf]
         if becomes_hybrid(leaf):
-            found[leaf] = max(0, sum(mine.values()), held - int(scale[leaf]))
+            found[leaf] = max(found[leaf], sum(mine.values()), held - int(scale[leaf]))
         elif then[leaf].entry.policy.scales_owned and now[leaf].owns_exactly:
-            found[leaf] = max(0, held - now[leaf].always_owned)
+            found[leaf] = max(found[leaf], held - now[leaf].always_owned)
         lent = sum(units for lender, units in mine.items() if becomes_hybrid(lender))
         found[leaf] = max(found[leaf], lent)
-    return Counter({leaf: min(units, before_grants.held[leaf]) for leaf, units in found.items()})
+    return +Counter({leaf: min(units, before_grants.held[leaf]) for leaf, units in found.items()})

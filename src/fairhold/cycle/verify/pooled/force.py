@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.windows import open_entries
+from fairhold.reference.windows import open_entries
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan, PolicyEntry
