@@ -20,7 +20,7 @@ setup: $(STAMP) $(CONSOLE)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[fast,service,sim]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[fast,postgres,service,sim]" --group dev
 	touch $(STAMP)
 
 $(CONSOLE): $(STAMP) $(CONSOLE_SOURCE)
@@ -41,7 +41,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser browser/console.browser.ts
+	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
@@ -81,9 +81,9 @@ kubernetes-short: kubernetes-cluster
 		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -rs -m "cluster and not slow" tests/kubernetes/test_$$file.py || exit 1; \
 	done
 
-## The same with many kills of the service, the API server and its store.
+## Kills the service 100 times and the API server and its store 30 times while Jobs run; then the service alone.
 kubernetes-storm: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=130 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
+	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
 
 ## A bank on Kubernetes: lending and reclaim of GPUs on a control plane of this machine, as kubectl shows them.
 kubernetes-demo: kubernetes-cluster

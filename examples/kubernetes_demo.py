@@ -28,7 +28,7 @@ from tests.faults.house import House
 from tests.kubernetes.control_plane import SERVICE, ControlPlane
 from tests.kubernetes.estate import GPU
 from tests.kubernetes.process import surroundings
-from tests.kubernetes.programs import program, unavailable
+from tests.kubernetes.programs import CLUSTER
 from tests.kubernetes.spaces import is_gated_at_once
 
 PLAN = Path(__file__).with_name("bank-kubernetes.yaml")
@@ -39,7 +39,7 @@ NODES, GPUS = 2, 4
 
 def main() -> int:
     """Show it; returns the exit status."""
-    if reason := unavailable():
+    if reason := CLUSTER.unavailable():
         say(reason)
         return 1
     with ExitStack() as stack:
@@ -122,7 +122,7 @@ def running(cluster: ControlPlane, where: str) -> int:
 def watch(cluster: ControlPlane) -> subprocess.Popen[bytes]:
     """Print how the consumers change."""
     command = [
-        str(program("cluster")),
+        str(CLUSTER.path("cluster")),
         "kubectl",
         f"--kubeconfig={cluster.kubeconfig()}",
         "get",

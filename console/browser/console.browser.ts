@@ -44,6 +44,7 @@ describe.skipIf(!chromium)("the console", () => {
     ["usage", "text=Download CSV"],
     ["windows", "text=In force now"],
     ["events", '.row:has-text("JobAdded")'],
+    ["audit", '.row:has-text("submit job")'],
     ["nowhere", "text=No such page"],
   ])("shows %s, to everybody, by day and by night", async (where, sign) => {
     await go(where);

@@ -3,6 +3,7 @@ import { signIn, signOut } from "./api/client";
 import { listen, route, go, href } from "./lib/route";
 import { Page, PAGES } from "./pages/index";
 import { SignIn } from "./pages/sign-in";
+import { mayEverywhere, useMe } from "./store/me";
 import { close, condition, open, watchVisibility } from "./store/link";
 import { Lost } from "./ui/lost";
 import { nextTheme, theme } from "./store/theme";
@@ -45,13 +46,14 @@ function keys(): () => void {
 
 function Navigation() {
   const here = route.value.page;
+  const me = useMe().data;
   return (
     <nav aria-label="Pages">
       <a class="brand" href={href("cluster")}>
         <img src="/console/icon.svg" alt="" width="18" height="18" /> Fairhold
       </a>
       <ul>
-        {PAGES.map((page) => (
+        {PAGES.filter((page) => !page.needs || mayEverywhere(me, page.needs)).map((page) => (
           <li key={page.name}>
             <a
               href={href(page.name)}
@@ -67,6 +69,11 @@ function Navigation() {
         <button type="button" onClick={nextTheme} title="Light, dark, or as the system has it">
           Theme: {theme.value}
         </button>
+        {me && (
+          <span class="who" title={`Known by: ${me.via}`}>
+            {me.user}
+          </span>
+        )}
         <button type="button" onClick={() => void leave()}>
           Sign out
         </button>

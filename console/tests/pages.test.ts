@@ -6,6 +6,7 @@ import { historyOf } from "../src/lib/history";
 import { branchOf, byHost, coloursOf } from "../src/lib/hosts";
 import { nextOrder, orderOf, sorted } from "../src/lib/sorting";
 import { sumsOf, usageCsv } from "../src/lib/usage";
+import { actionText, instantOf, localOf, targetText } from "../src/lib/audit";
 import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
 import { consequence } from "../src/pages/job-actions";
 import { withoutRule } from "../src/pages/why-consumer";
@@ -114,6 +115,24 @@ describe("hosts", () => {
     const [first, second] = [[held("/B", 1, ""), held("/A", 2, "")], [held("/A", 2, ""), held("/B", 1, "")]];
     expect(coloursOf(first)).toEqual(coloursOf(second));
     expect(branchOf("/A/B")).toBe("A");
+  });
+});
+
+describe("records", () => {
+  const entry = (changes: Partial<Schemas["Record"]>): Schemas["Record"] => ({
+    seq: 1, at: "2026-01-05T09:00:00Z", user: "ben", via: "token 1", origin: "127.0.0.1", action: "submit_job", target: "7",
+    outcome: "done", detail: {}, before: "", hash: "", ...changes,
+  });
+  it("say what was done, and to what", () => {
+    expect(actionText("submit_job")).toBe("submit job");
+    expect(actionText("")).toBe("ask");
+    expect(targetText(entry({ detail: { for: "ada" } }))).toBe("7, for: ada");
+    expect(targetText(entry({ target: "", detail: { count: 4 } }))).toBe("count: 4");
+  });
+  it("are looked for by times that are the same for a colleague", () => {
+    const instant = instantOf("2026-01-05T09:00");
+    expect(localOf(instant)).toBe("2026-01-05T09:00");
+    expect([instantOf(""), localOf(""), localOf("nonsense")]).toEqual(["", "", ""]);
   });
 });
 

@@ -214,7 +214,7 @@ def test_diff_shows_who_gains_who_loses_and_what_is_reclaimed(tmp_path: Path) ->
         (("quota", "nowhere.yaml", STATE), "cannot-read", 1),
         (("explain", PLAN, STATE, "/Reserch"), "[unknown-consumer]\n    did you mean `/Research`?", 2),
         (("explain", PLAN, STATE, "/Research", "--group", "computer"), "did you mean `compute`?", 2),
-        (("schema", "plans"), "there is no schema of `plans`; ask for plan, state or jobs [usage]", 2),
+        (("schema", "plans"), "there is no schema of `plans`; ask for plan, state, jobs or access [usage]", 2),
         (("quota", PLAN), "missing argument `STATE` [usage]\n    `", 2),
         (("quota", "", STATE), "the name is empty [usage]", 2),
         (("cycle", PLAN, STATE, "--after", ""), "the name is empty [usage]", 2),

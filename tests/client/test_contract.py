@@ -56,6 +56,8 @@ METHODS = {
     "GET /v1/windows": "windows",
     "POST /v1/hosts/{host}/close": "close_host",
     "POST /v1/hosts/{host}/open": "open_host",
+    "POST /v1/hosts/{host}/enrol": "enrol_host",
+    "POST /v1/hosts/{host}/revoke": "revoke_host",
     "POST /v1/groups/{group}/pause": "pause",
     "POST /v1/groups/{group}/resume": "resume",
     "GET /v1/cycles": "cycles",
@@ -103,6 +105,7 @@ FOLLOWED = {
     *(("GET /v1/plan/versions", name) for name in ("limit", "before")),
     *((f"GET /v1/pods{path}", "limit") for path in ("", "/observed")),
     ("GET /v1/consumers", "consumer"),
+    ("GET /v1/audit", "before"),
     ("GET /v1/events", "last-event-id"),
 }
 """What pages have: the client asks for all of them."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.measures import Measures
-from fairhold.engines.kubernetes.names import GATE
+from fairhold.engines.kubernetes.names import GATE, GOVERNED
 from fairhold.engines.kubernetes.pods import pod_of
 from fairhold.runtime.live.submitting import Limits
 from fairhold.service.metrics import QUEUE
@@ -126,6 +127,7 @@ def govern(bank: Bank) -> None:
     """Let a service have a cluster, with which it has had some traffic."""
     governor, measures = Governor(bank.core.plan, "cluster", bank.core.now), Measures()
     meta = dict.fromkeys(("uid", "name", "namespace", "resourceVersion"), "a")
+    governor.see_namespace(Namespace("a", {GOVERNED: "true"}, {}))
     governor.see_pod(pod_of({"metadata": meta, "spec": {"schedulingGates": [{"name": GATE}]}}))
     measures.wrote("grant", "done", 0.01)
     measures.listed("pods")

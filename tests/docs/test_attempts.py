@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", re.MULTILINE)
 MESSAGE = re.compile(r"^\| (agent|service) \| `(\w+) \{(.*)\}` \|", re.MULTILINE)
 SAYS = {
-    "agent": ("src/fairhold/agent/agent.py", "src/fairhold/agent/reading.py"),
+    "agent": (
+        *("src/fairhold/agent/agent.py", "src/fairhold/agent/reading.py", "src/fairhold/engines/agents/enrolling.py"),
+    ),
     "service": ("src/fairhold/engines/agents/messages.py",),
 }
 THEN = {

@@ -17,12 +17,13 @@ import fairhold
 from fairhold.client.errors import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairhold.client.answers import Host, Job
     from fairhold.client.synchronous import Client
 
-PATIENCE = 30.0
+PATIENCE = 90.0
+"""Seconds; of use on a machine that has much else to do."""
 PLAIN = "{slots: 4}"
 SH = "/bin/sh"
 
@@ -132,10 +133,12 @@ class House:
         self.kill(number)
         return self.serve(*words)
 
-    def agent(self, name: str, port: int, *, slots: int = 2, secret: Path | None = None) -> subprocess.Popen[bytes]:
+    def agent(
+        self, name: str, port: int, *, slots: int = 2, secret: Path | None = None, more: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
         """An agent of another machine."""
         words = ["--directory", str(self.place / name), "--connect", f"tcp:127.0.0.1:{port}", "--host", name]
-        words += ["--slots", str(slots), "--secret", str(secret or self.state / "secret"), "--groups", "none"]
+        words += ["--slots", str(slots), "--secret", str(secret or self.state / "secret"), "--groups", "none", *more]
         with (self.place / f"{name}.log").open("ab") as log:
             made = subprocess.Popen([sys.executable, "-m", "fairhold", "agent", *words], stdout=log, stderr=log)
         self.agents[name] = made

@@ -347,6 +347,33 @@ def test_r_victim_1_what_a_gang_is_granted_counts_for_its_minimum() -> None:
     assert [(row["units"], row["reason"]) for row in found.document["reclaims"]] == [(1, "window")]
 
 
+def test_r_switch_1_a_gang_that_a_switch_breaks_is_granted_nothing() -> None:
+    """All four units of a gang leave; the two that it still wants would run on alone beside idle slots."""
+    night = {"resource_groups": ["g"], "policy": "hybrid", "consumers": {"/A": {"owned": 0}}}
+    day = {"resource_groups": ["g"], "policy": "ownership", "consumers": {"/A": {"owned": 0, "share_ratio": 1}}}
+    plan = {"fairhold": 1, "resource_groups": {"g": {"slots": 14}}, "consumers": {"A": {"reclaim_grace": "1m"}}}
+    plan["policies"] = [night, day | {"window": "Mon-Sun 09:00-10:00"}]
+    requests = [loose("r", "/A", 6) | {"min_count": 4}]
+    state = {"fairhold_state": 1, "now": NOW, "previous_cycle": at(59), "requests": requests}
+    case = Case(plan, state | {"allocations": [runs("r", 4)]})
+    found = run_cycle(case.plan, case.state, check=True)
+    assert (moved(found, "grants"), moved(found, "reclaims"), found.untrue) == ({}, {"r": 4}, ())
+    again = run_cycle(case.plan, found.after, check=True)
+    assert (moved(again, "grants"), again.untrue) == ({}, ())
+
+
+def test_what_is_held_for_a_request_that_wants_less_is_others() -> None:
+    """R-HOLD-1: 6 slots are held for a request that wants 4 by now; the other request gets the rest."""
+    requests = [loose("a", "/A", 3), loose("b", "/A", 4)]
+    held = [{"request": "b", "host": "h", "units": 6}]
+    case = case_of(
+        {"A": {}, "B": {"share_ratio": 3}}, requests, policy="share_ratio", settings={"entitlement": "fixed"}
+    )
+    hosts = {"resource_groups": {"g": {"hosts": [{"name": "h", "slots": 6}]}}}
+    found = cycle(Case(case.plan_document | hosts, case.state_document | {"held": held}))
+    assert moved(found, "grants") == {"a": 2, "b": 4}
+
+
 def test_what_a_gang_gives_because_of_a_limit_is_asked_of_nobody_else() -> None:
     """/B's gang stops whole for one unit above its limit: what it frees is all that /C misses, and /A's runs on."""
     ratios = {"A": {"share_ratio": 1}, "B": {"share_ratio": 1, "limit": 3}, "C": {"share_ratio": 3}}

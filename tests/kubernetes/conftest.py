@@ -11,7 +11,7 @@ import pytest
 
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.estate import Estate
-from tests.kubernetes.programs import unavailable
+from tests.kubernetes.programs import CLUSTER
 from tests.kubernetes.real_nodes import RealNode
 from tests.kubernetes.real_nodes import unavailable as no_real_nodes
 
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def control_plane() -> type[ControlPlane]:
     """The class, where a cluster can be started; `FAIRHOLD_KUBERNETES=required` makes a failure of a skip."""
-    if reason := unavailable():
+    if reason := CLUSTER.unavailable():
         (pytest.fail if os.environ.get("FAIRHOLD_KUBERNETES") == "required" else pytest.skip)(reason)
     return ControlPlane
 

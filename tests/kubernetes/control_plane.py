@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from tests.kubernetes.nodes import RESOURCES, fake_node
 from tests.kubernetes.process import Process, surroundings
-from tests.kubernetes.programs import build, program
+from tests.kubernetes.programs import CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ class ControlPlane:
             "kube-controller-manager": self._controller_manager(),
             "kube-scheduler": ["--leader-elect=false", "--secure-port=0", *self._gates, *self._client()],
         }
-        binary = str(program("cluster"))
+        binary = str(CLUSTER.path("cluster"))
         self.processes = {name: Process(name, [binary, name, *words], folder) for name, words in commands.items()}
         self.processes["kwok"] = Process("kwok", self._kwok(), folder)
 
@@ -89,7 +89,7 @@ class ControlPlane:
 
     def kubectl(self, *words: str, user: str = ADMINISTRATOR, stdin: str | None = None) -> str:
         """What kubectl answers this user."""
-        command = [str(program("cluster")), "kubectl", "--kubeconfig", str(self.kubeconfig(user)), *words]
+        command = [str(CLUSTER.path("cluster")), "kubectl", "--kubeconfig", str(self.kubeconfig(user)), *words]
         environment = surroundings(self.folder)
         done = subprocess.run(command, input=stdin or "", env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -255,7 +255,7 @@ class ControlPlane:
         words = [f"--kubeconfig={self.kubeconfig()}", f"--config={config}"]
         words += [f"--node-port={self._kubelet_port}", f"--server-address=127.0.0.1:{self._kubelet_port}"]
         words.append("--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake")
-        return [str(program("kwok")), *words, f"--node-lease-duration-seconds={8 if self.quick_faults else 40}"]
+        return [str(CLUSTER.path("kwok")), *words, f"--node-lease-duration-seconds={8 if self.quick_faults else 40}"]
 
 
 def signing_key() -> str:
@@ -285,4 +285,4 @@ def listens(port: int) -> bool:
 if __name__ == "__main__":
     if sys.argv[1:] != ["build"]:
         raise SystemExit("usage: python -m tests.kubernetes.control_plane build")
-    build()
+    CLUSTER.build()

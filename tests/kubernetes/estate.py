@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.access import find_access
 from fairhold.engines.kubernetes.api import Api, ApiError
-from tests.faults.house import House, until
+from tests.faults.house import PATIENCE, House, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -139,7 +139,7 @@ class Estate:
         """How many pods are gated, pending, running, ending, succeeded, failed."""
         return Counter(state_of(pod) for pod in self.pods(namespace))
 
-    def until_states(self, namespace: str, patience: float = 30.0, **wanted: int) -> None:
+    def until_states(self, namespace: str, patience: float = PATIENCE, **wanted: int) -> None:
         """Wait until so many pods are in each of these states."""
 
         def are_there() -> bool:
@@ -157,7 +157,7 @@ class Estate:
         found: dict[str, Any] = self.api.request("GET", f"/apis/batch/v1/namespaces/{namespace}/jobs/{name}")["status"]
         return found
 
-    def until(self, what: Callable[[], Any], patience: float = 30.0) -> Any:
+    def until(self, what: Callable[[], Any], patience: float = PATIENCE) -> Any:
         try:
             return until(what, patience)
         except AssertionError as why:

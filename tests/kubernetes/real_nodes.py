@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tests.faults.house import processes, until
 from tests.kubernetes.control_plane import free_ports
 from tests.kubernetes.process import Process
-from tests.kubernetes.programs import program
+from tests.kubernetes.programs import CLUSTER
 
 if TYPE_CHECKING:
     from tests.kubernetes.control_plane import ControlPlane
@@ -65,7 +65,7 @@ class RealNode:
         ]
         words += [f"--cert-dir={folder}/certificates", f"--hostname-override={name}", f"--node-labels=pool={pool}"]
         self.containerd = Process("containerd", ["containerd", f"--config={folder}/containerd.toml"], folder)
-        self.kubelet = Process("kubelet", [str(program("cluster")), "kubelet", *words], folder)
+        self.kubelet = Process("kubelet", [str(CLUSTER.path("cluster")), "kubelet", *words], folder)
 
     def start(self) -> None:
         """Start all, wait until pods may come."""

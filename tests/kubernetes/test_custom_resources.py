@@ -247,6 +247,11 @@ def test_consumers_show_what_they_have_and_go_with_the_plan(objects: Objects) ->
     assert table[0].split() == ["NAME", "PATH", "OWNED", "ALLOCATED", "QUOTA", "BORROWED", "LENT", "WAITING"]
     assert [line.split()[0] for line in table[1:]] == ["mine", "risk", "trading"]
 
+    estate.house.again(signal.SIGTERM, "--plan-object", "estate")
+    for _ in range(40):  # nothing is told of nodes that it has not heard of yet
+        assert objects.consumers()["risk"]["owned"] == {"gpu": 4, "cpu": 64}
+        time.sleep(0.1)
+
     objects.api.request("DELETE", f"{CONSUMERS}/risk")
     estate.job(estate.trading, "owner", 4)
     objects.until_shown("trading", allocated="gpu 4, cpu 0.04", lent="0")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import fairhold
+from fairhold.engines.kubernetes import names
 from tests.faults.house import House
 from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE
 from tests.kubernetes.estate import PLAN, Estate, state_of
@@ -105,6 +106,33 @@ def test_a_killed_leader_is_followed_and_pods_run_on_there_and_back(pair: Pair) 
     assert pair.running() < pods
 
 
+def test_a_gang_is_adopted_whole_by_another_leader_each_pod_on_its_node(pair: Pair) -> None:
+    estate = pair.estate
+    estate.pod(estate.risk, "before", runs_for=0)  # the numbers of attempts are others in each state
+    estate.until_states(estate.risk, succeeded=1)
+    estate.job(estate.risk, "gang", 5, notes={names.GANG_SIZE: "all"})
+    estate.until_states(estate.risk, running=5)
+    pods = pair.running()
+    assert pair.first.kill(signal.SIGTERM) == 0
+    pair.until_leads(pair.second)
+    pair.until_counted(pair.second, 1)
+
+    there = {each["metadata"]["name"]: each["spec"]["nodeName"] for each in estate.pods(estate.risk)}
+
+    def adopted() -> dict[str, str]:
+        [job] = [each for each in pair.second.client.jobs() if each.state == "running"]
+        pods_of = job.labels["pod"].split(",")
+        tasks = pair.second.client.tasks(job.name)
+        return {pods_of[task.index]: task.attempts[-1].host for task in tasks if task.state == "running"}
+
+    estate.until(lambda: len(adopted()) == 5)
+    assert adopted().items() <= there.items()
+    estate.job(estate.trading, "owner", 3)
+    estate.until_states(estate.trading, running=3)
+    time.sleep(12)  # what cannot be bound is made anew after ten seconds
+    assert pair.running() == pods
+
+
 def test_a_leader_that_was_stopped_for_long_writes_nothing_more_and_ends(pair: Pair) -> None:
     estate = pair.estate
     estate.job(estate.risk, "work", 6)
@@ -125,6 +153,13 @@ def test_a_leader_that_was_stopped_for_long_writes_nothing_more_and_ends(pair: P
         each["metadata"]["uid"]: each["metadata"]["resourceVersion"] for each in estate.pods(estate.risk)
     } == written
     assert pods < pair.running()
+
+
+def test_who_takes_over_has_the_plan_as_its_file_says_then(pair: Pair) -> None:
+    pair.second.plan.write_text(f"# another\n{pair.estate.plan}")
+    assert pair.first.kill(signal.SIGTERM) == 0
+    pair.until_leads(pair.second)
+    assert (pair.second.client.plan().text or "").startswith("# another")
 
 
 def test_a_follower_ends_when_it_is_asked_to(pair: Pair) -> None:

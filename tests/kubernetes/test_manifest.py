@@ -69,31 +69,70 @@ def test_without_a_plan_the_map_is_left_to_others_and_with_another_one_there_is_
     assert {"name": "plan", "configMap": {"name": "fairhold-plan"}} in templates[0]["spec"]["volumes"]
 
 
-def rendered(values: dict[str, Any], namespace: str) -> list[Document]:
-    """The objects of the chart, as Helm renders it."""
+LINE = re.compile(r"\{\{- (if not|if|range|else|end)(?: \.Values\.(\w+))? \}\}")
 
-    def value(found: re.Match[str]) -> str:
+
+def rendered(values: dict[str, Any], namespace: str) -> list[Document]:
+    """The objects of the chart, as Helm renders it; only what its templates use of Helm's language is known."""
+    lines: list[str] = []
+    for path in sorted(CHART.glob("*/*.yaml")):
+        open_: list[tuple[bool, list[Any]]] = []
+        for line in path.read_text().splitlines():
+            found = LINE.fullmatch(line.strip())
+            if found is None:
+                each: Any = open_[-1][1] if open_ and open_[-1][1] else [None]
+                lines += [
+                    line.replace("{{ . | toJson }}", json.dumps(one))
+                    for one in each
+                    if all(is_on for is_on, _ in open_)
+                ]
+            elif found[1] == "end":
+                open_.pop()
+            elif found[1] == "else":
+                open_[-1] = (not open_[-1][0], [])
+            else:
+                value = values[found[2]]
+                open_.append((bool(value) is (found[1] != "if not"), value if found[1] == "range" else []))
+
+    def value_of(found: re.Match[str]) -> str:
         said = values[found[1]]
         return json.dumps(hashlib.sha256(said.encode()).hexdigest() if found[2] else said)
 
-    texts = [path.read_text() for path in sorted(CHART.glob("*/*.yaml"))]
-    if not values["plan"]:
-        texts = [text for text in texts if "{{- if .Values.plan }}" not in text]
-    whole = "".join(texts).replace("{{- if .Values.plan }}", "").replace("{{- end }}", "")
-    whole = whole.replace("{{ .Release.Namespace }}", namespace)
-    whole = re.sub(r"\{\{ \.Values\.(\w+)( \| sha256sum)? \| toJson \}\}", value, whole)
+    whole = "\n".join(lines).replace("{{ .Release.Namespace }}", namespace)
+    whole = re.sub(r"\{\{ \.Values\.(\w+)( \| sha256sum)? \| toJson \}\}", value_of, whole)
     assert "{{" not in whole
     return list(yaml.safe_load_all(whole))
 
 
-@pytest.mark.parametrize("plan", ["", PLAN])
-def test_the_chart_has_the_same_objects_but_the_namespace(plan: str) -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text()) | ({"plan": plan} if plan else {})
-    expected = documents(ManifestSettings("fair", plan=plan))[1:]
-    assert sorted(rendered(values, "fair"), key=json.dumps) == sorted(expected, key=json.dumps)
-    other = values | {"image": "example.com/other:3", "replicas": 0, "storage": "9Gi"}
-    settings = ManifestSettings("far", "example.com/other:3", 0, plan=plan, storage="9Gi")
-    assert sorted(rendered(other, "far"), key=json.dumps) == sorted(documents(settings)[1:], key=json.dumps)
+CHOSEN: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    ({"plan": PLAN}, {"plan": PLAN}),
+    ({"plan": PLAN, "image": "example.com/other:3", "replicas": 0, "storage": "9Gi"}, {}),
+    ({"planObject": "research"}, {"plan_object": "research"}),
+    ({"plan": PLAN, "observeOnly": True}, {"observes": True}),
+    ({"viewer": False, "options": ["--keep-jobs=90d", "--log=debug"]}, {"has_viewers": False}),
+]
+
+
+@pytest.mark.parametrize(("values", "settings"), CHOSEN)
+def test_the_chart_has_the_same_objects_but_the_namespace(values: dict[str, Any], settings: dict[str, Any]) -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text()) | values
+    settings |= {name: values[name] for name in ("image", "replicas", "plan", "storage")}
+    found = rendered(values, "fair")
+    spec = of_kind(found, "Deployment")["spec"]["template"]["spec"]
+    assert [spec.pop(key) for key in ("nodeSelector", "tolerations", "imagePullSecrets")] == [{}, [], []]
+    expected = documents(ManifestSettings("fair", options=tuple(values["options"]), **settings))[1:]
+    assert sorted(found, key=json.dumps) == sorted(expected, key=json.dumps)
+
+
+def test_the_chart_says_where_the_service_runs_and_on_what_volume() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    values |= {"storageClass": "fast", "tolerations": [{"operator": "Exists"}], "resources": {"limits": {"cpu": 2}}}
+    found = rendered(values, "fair")
+    assert of_kind(found, "PersistentVolumeClaim")["spec"]["storageClassName"] == "fast"
+    spec = of_kind(found, "Deployment")["spec"]["template"]["spec"]
+    assert spec["tolerations"] == [{"operator": "Exists"}]
+    assert spec["containers"][0]["resources"] == {"limits": {"cpu": 2}}
 
 
 def test_the_templates_are_those_that_are_written_and_the_chart_has_the_version() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from fairhold.engines.kubernetes import names, writes
 from fairhold.engines.kubernetes.access import find_access
 from fairhold.engines.kubernetes.api import Api
 from fairhold.engines.kubernetes.manifest import documents, text_of
-from fairhold.engines.kubernetes.manifest_policies import policies
+from fairhold.engines.kubernetes.manifest_policies import QUEUE_LABELS, policies
 from fairhold.engines.kubernetes.manifest_rights import namespace as own_namespace
 from fairhold.engines.kubernetes.manifest_rights import rights
 from fairhold.engines.kubernetes.manifest_service import pod_spec
@@ -118,6 +119,24 @@ def test_pods_of_jobs_and_replica_sets_are_gated_and_those_of_daemon_sets_are_no
 
     until(lambda: kinds() == {"Job": [names.GATE], "ReplicaSet": [names.GATE], "DaemonSet": []})
     until(lambda: any(pod["status"].get("phase") == "Running" for pod in governed.all()))
+
+
+def test_pods_of_a_job_have_the_label_by_which_the_job_names_its_queue(governed: Space) -> None:
+    """Kueue's users label Jobs. A label of the template stays, and other Jobs stay as they are."""
+    queue, kai = QUEUE_LABELS
+
+    def pods_of(name: str, labels: dict[str, str], own: dict[str, str]) -> dict[str, str]:
+        template = {"metadata": {"labels": own}, "spec": {"containers": CONTAINERS, "restartPolicy": "Never"}}
+        meta = {"name": name, "labels": labels}
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"template": template}}
+        governed.kubectl("create", "--filename=-", user="alice", stdin=job)
+        found: str = governed.kubectl("get", "job", name, "--output=jsonpath={.spec.template.metadata.labels}")
+        return {key: value for key, value in json.loads(found).items() if key in {queue, kai, "app"}}
+
+    governed.cluster.until(lambda: pods_of(f"j{time.monotonic_ns()}", {queue: "nights"}, {}) == {queue: "nights"})
+    assert pods_of("both", {queue: "nights", kai: "b"}, {"app": "x"}) == {queue: "nights", kai: "b", "app": "x"}
+    assert pods_of("own", {queue: "nights"}, {queue: "days"}) == {queue: "days"}
+    assert pods_of("none", {"app": "y"}, {"app": "x"}) == {"app": "x"}
 
 
 def test_a_pod_belongs_to_its_node_where_a_node_says_so_and_not_where_a_user_does(governed: Space) -> None:

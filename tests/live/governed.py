@@ -8,8 +8,9 @@ from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.asking import Namespace
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.observing import observed
-from fairhold.engines.kubernetes.pods import node_of, pod_of
+from fairhold.engines.kubernetes.pods import pod_of
 from fairhold.runtime.live.governing import Governing
+from tests.engines.kubernetes.pretended import GPU, node
 from tests.live.play import Play
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.writes import Write
 
 Document = dict[str, Any]
-GPU = "nvidia.com/gpu"
 PLAN = """
 fairhold: 1
 resources: {gpu: {base: 1}}
@@ -48,7 +48,7 @@ class Governed:
         for name in ("risk", "trading"):
             self.governor.see_namespace(Namespace(name, {names.GOVERNED: "true"}, {}))
         for number in range(nodes):
-            self.governor.see_node(a_node(f"n{number}"))
+            self.governor.see_node(node(f"n{number}"))
         self.governor.all_seen()
         self.settle()
 
@@ -124,17 +124,6 @@ class Governed:
         elif write.method == "DELETE":
             self.change(write.uid, {"metadata": {"deletionTimestamp": "2026-01-05T09:00:00Z"}})
         self.governor.wrote(write.uid, pod_of(self.pods[write.uid]), is_done=True)
-
-
-def a_node(name: str, gpus: int = 4, **labels: str) -> Any:
-    status = {
-        "allocatable": {GPU: str(gpus), "pods": "110"},
-        "conditions": [{"type": "Ready", "status": "True"}],
-        "nodeInfo": {"bootID": "b"},
-    }
-    return node_of(
-        {"metadata": {"name": name, "labels": {names.HOSTNAME: name} | labels}, "spec": {}, "status": status}
-    )
 
 
 def merged(document: Document, patch: Document) -> Document:

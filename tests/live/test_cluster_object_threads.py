@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from fairhold.engines.kubernetes import repeating
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import CONSUMERS, MANAGED, MANAGER, PLANS, text_of
+from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.errors import Fault, InputError
 from fairhold.ports import PlanVersion, StoreFull
 from fairhold.runtime.live import consumer_objects, plan_objects
 from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.consumer_status import merge
 from fairhold.runtime.live.plan_objects import PlanObject
+from fairhold.runtime.live.plan_status import status_of
 from tests.faults.house import plan as a_plan
 from tests.faults.house import until
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.leader import Fence
     from fairhold.runtime.live.auditing import Deed
     from fairhold.runtime.live.desk import Desk
 
@@ -32,12 +37,17 @@ Document = dict[str, Any]
 
 
 class Server:
-    """Objects by path. fails : the status of every answer, 0 = it answers; asked : (method, path) of all requests"""
+    """Objects by path.
+
+    fails : the status of every answer, 0 = it answers; asked : (method, path) of all requests
+    on_change : called with a plan that was changed
+    """
 
     def __init__(self) -> None:
         self.objects: dict[str, Document] = {}
         self.fails = 0
         self.asked: list[tuple[str, str]] = []
+        self.on_change: Callable[[Document], object] = lambda _: None
 
     def request(self, method: str, path: str, body: Document | None = None, *_: str, **__: str) -> Document:
         self.asked.append((method, path))
@@ -48,17 +58,24 @@ class Server:
             path = f"{path}/{body['metadata']['name']}"
             if path in self.objects:
                 raise ApiError(409, "AlreadyExists", "it is there")
-            self.objects[path] = body | {"metadata": body["metadata"] | {"uid": path}}
+            self.objects[path] = body | {"metadata": body["metadata"] | {"uid": path, "resourceVersion": "1"}}
             return self.objects[path]
         path = path.removesuffix("/status")
         if path not in self.objects:
             raise ApiError(404, "NotFound", "it is not there")
+        made, said = self.objects[path], body or {}
+        if method != "GET":
+            named = said["preconditions" if method == "DELETE" else "metadata"]
+            if named != {key: made["metadata"][key] for key in ("uid", "resourceVersion")}:
+                raise ApiError(409, "Conflict", "it has changed")
         if method == "DELETE":
             return self.objects.pop(path)
         if method == "PATCH":
-            assert body is not None
-            made = self.objects[path]
-            self.objects[path] = made | {"status": patched(made.get("status") or {}, body["status"])}
+            meta = made["metadata"] | {"resourceVersion": f"{made['metadata']['resourceVersion']}0"}
+            status = patched(made.get("status") or {}, said["status"])
+            self.objects[path] = made | {"metadata": meta, "status": status}
+            if path.startswith(PLANS):
+                self.on_change(self.objects[path])
         return self.objects[path]
 
     def list(self, path: str, **query: str) -> tuple[list[Document], str]:
@@ -131,8 +148,11 @@ def desk() -> Asked:
 
 
 @contextmanager
-def consumers(server: Server, desk: Asked) -> Iterator[ConsumerObjects]:
-    made = ConsumerObjects(cast("Api", server), cast("Desk", desk), pause=0.01, idle=0.1)
+def consumers(
+    server: Server, desk: Asked, fence: Fence | None = None, is_known: Callable[[], bool] = lambda: True
+) -> Iterator[ConsumerObjects]:
+    server_, desk_ = cast("Api", server), cast("Desk", desk)
+    made = ConsumerObjects(server_, desk_, fence or Unfenced(), is_known, pause=0.01, idle=0.1)
     made.start()
     try:
         yield made
@@ -165,13 +185,22 @@ def test_consumers_are_made_changed_and_deleted(server: Server, desk: Asked, mon
         assert server.objects[f"{CONSUMERS}/a"]["status"]["shown"]["allocated"] == "cpus 1"
 
 
-def test_what_has_not_changed_is_not_written_again(
-    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_the_same_is_not_written(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     those(monkeypatch, "/a")
     with consumers(server, desk):
         until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
     assert [method for method, _ in server.asked if method != "LIST"] == ["POST", "PATCH"]
+
+
+def test_an_unknown_cluster_is_not_told(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    those(monkeypatch, "/a")
+    is_known: list[bool] = []
+    with consumers(server, desk, is_known=lambda: bool(is_known)):
+        until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2)
+        assert server.objects == {}
+        is_known.append(True)
+        desk.tell()
+        until(lambda: names(server) == ["a"])
 
 
 def test_an_object_of_somebody_else_is_left_alone_and_one_that_was_deleted_is_made_anew(
@@ -189,6 +218,38 @@ def test_an_object_of_somebody_else_is_left_alone_and_one_that_was_deleted_is_ma
     assert server.objects[f"{CONSUMERS}/a"] is theirs
 
 
+def test_an_object_that_somebody_has_changed_is_looked_at_again(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    those(monkeypatch, "/a")
+    with consumers(server, desk):
+        until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))
+        meta = server.objects[f"{CONSUMERS}/a"]["metadata"] | {"resourceVersion": "2", "annotations": {"theirs": "x"}}
+        server.objects[f"{CONSUMERS}/a"] = {"metadata": meta, "status": {}}
+        those(monkeypatch, "/a", owned=7)
+        desk.tell()
+        until(lambda: (server.objects[f"{CONSUMERS}/a"]["status"] or {}).get("owned") == {"cpus": 7})
+    assert server.objects[f"{CONSUMERS}/a"]["metadata"]["annotations"] == {"theirs": "x"}
+
+
+class Closed(Unfenced):
+    """The fence of a service that leads no more."""
+
+    def passes(self, _: Any) -> bool:
+        return False
+
+
+def test_nothing_is_written_by_a_service_that_leads_no_more(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    those(monkeypatch, "/a")
+    server.objects[f"{PLANS}/estate"] = document = plan_document(SPEC)
+    with consumers(server, desk, Closed()), followed(server, desk, Closed()) as plan:
+        plan.seen("plans", document)
+        until(lambda: server.asked.count(("LIST", CONSUMERS)) > 2 and plan._complaint)
+    assert {method for method, _ in server.asked} == {"LIST"}
+
+
 @pytest.mark.parametrize("status", [0, 403, 404, 503])
 def test_it_goes_on_where_the_server_answers_again(
     server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
@@ -202,6 +263,23 @@ def test_it_goes_on_where_the_server_answers_again(
         until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))
     levels = [each.levelname for each in caplog.records if "Consumer" in each.message or "consumers" in each.message]
     assert levels == {0: [], 404: ["INFO"]}.get(status, ["WARNING"])
+
+
+def test_what_nothing_foresees_ends_no_thread(
+    server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(repeating, "LATER", 0.01)
+    monkeypatch.setattr(consumer_objects, "consumers_document", lambda _: {})
+    monkeypatch.setattr(plan_objects, "status_of", None)
+    server.objects[f"{PLANS}/estate"] = plan_document(SPEC)
+    with consumers(server, desk), followed(server, desk) as plan:
+        plan.seen("plans", server.objects[f"{PLANS}/estate"])
+        failures = ["the thread `consumer objects` failed", "the thread `plan object` failed"]
+        until(lambda: all(caplog.text.count(failure) > 1 for failure in failures))
+        those(monkeypatch, "/a")
+        monkeypatch.setattr(plan_objects, "status_of", status_of)
+        until(lambda: "status" in server.objects.get(f"{CONSUMERS}/a", {}))
+        until(lambda: shown(server) == (1, 2, "InForce", []))
 
 
 def test_it_ends_with_the_desk(server: Server, desk: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,10 +300,11 @@ def plan_document(text: Document, generation: int = 1) -> Document:
 
 
 @contextmanager
-def followed(server: Server, desk: Asked) -> Iterator[PlanObject]:
+def followed(server: Server, desk: Asked, fence: Fence | None = None) -> Iterator[PlanObject]:
     """What follows a Plan, without its watch."""
-    made = PlanObject(cast("Api", server), "estate", cast("Desk", desk), lambda: 0)
+    made = PlanObject(cast("Api", server), "estate", cast("Desk", desk), lambda: 0, fence or Unfenced())
     made._watcher = SimpleNamespace(start=lambda: None, close=lambda: None)  # type: ignore[assignment]
+    server.on_change = partial(made.seen, "plans")
     made.start()
     try:
         yield made
@@ -310,7 +389,8 @@ def test_another_plan_in_force_is_told_and_comes_from_no_generation_that_was_see
         until(lambda: shown(server) == (1, 3, "Replaced", []))
     with followed(server, desk) as plan:  # another start
         plan.seen("plans", server.objects[f"{PLANS}/estate"])
-        plan.seen("plans", server.objects[f"{PLANS}/estate"] | plan_document(SPEC | {"default_rank": 2}, 2))
+        server.objects[f"{PLANS}/estate"] |= plan_document(SPEC | {"default_rank": 2}, 2)
+        plan.seen("plans", server.objects[f"{PLANS}/estate"])
         until(lambda: shown(server) == (2, 4, "InForce", []))
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,7 +24,7 @@ from fairhold.orchestrator.events import (
 )
 from fairhold.orchestrator.instructions import Forget, Start
 from fairhold.orchestrator.outbox import Order
-from fairhold.ports import Batch, StoreError, StoreFull
+from fairhold.ports import Batch, Store, StoreError, StoreFull
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.opening import Rising
@@ -32,9 +32,6 @@ from fairhold.runtime.live.recovery import frozen, take_up
 from fairhold.runtime.live.submitting import Limits, Submission
 from fairhold.store.opening import open_store
 from tests.live.serving import PLAN
-
-if TYPE_CHECKING:
-    from fairhold.store.sqlite import SqliteStore
 
 
 class FakeAgents:
@@ -58,8 +55,10 @@ class FakeAgents:
 class Office:
     """A desk whose rounds the test makes, on a store in a folder."""
 
-    def __init__(self, directory: Path, *, text: str = PLAN, limits: Limits | None = None) -> None:
-        self.store: SqliteStore = open_store(directory)
+    def __init__(
+        self, directory: Path, *, text: str = PLAN, limits: Limits | None = None, store: Store | None = None
+    ) -> None:
+        self.store: Store = store or open_store(directory)
         self.core = Core(self.store, Rising(self.store.last_at), limits=limits, cycle_min_gap=0)
         self.core.open(text, "plan.yaml", "ann")
         self.agents = FakeAgents()

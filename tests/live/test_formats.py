@@ -34,6 +34,7 @@ STORES = Path(__file__).parent.parent / "store"
 FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6 = (
     STORES / f"service_{number}.sql" for number in range(1, 7)
 )
+FORMAT_7 = STORES / "service_7.sql"
 OF_USERS = STORES / "service_6_users.sql"
 """Of format 6, too: jobs of several users."""
 
@@ -182,7 +183,6 @@ def test_an_earlier_fairhold_refuses_what_this_one_has_opened(old: Path, tmp_pat
     first = tmp_path / "steps of format 1"
     first.mkdir()
     shutil.copy(steps()[0], first)
-    open_store(old, migrations=first).close()
     open_store(old, migrations=MIGRATIONS).close()
     with pytest.raises(InputError, match="store-newer"):
         open_store(old, migrations=first)
@@ -272,3 +272,24 @@ def test_a_service_of_format_6_locks_nobody_out_and_can_make_tokens(tmp_path: Pa
         assert core.people.knows("ben")
         assert first_break(store.records(0, RecordFilter()))[1] is None
     assert check_store(tmp_path, LiveContents) == ()
+
+
+def test_a_service_of_format_7_goes_on_and_notices_damage_from_then_on(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_7.read_text())
+        connection.execute("UPDATE meta SET value = 'green' WHERE name = 'cluster'")
+        connection.commit()
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        assert {job.name: job.terms.user for job in core.cluster.jobs.values()} == {"2": "ben", "3": "dan"}
+        assert (core.people.version, [token.name for token in core.people.tokens()]) == (1, ["laptop"])
+        records = store.records(0, RecordFilter())
+        assert (len(records), first_break(records)[1], core.next_job) == (2, None, 7)
+        core.commit()
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("UPDATE jobs SET user = 'bem' WHERE job = '1'")
+        connection.commit()
+    assert next(fault.what for fault in check_store(tmp_path)) == "row 1 of jobs is not as it was written"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.engine import Kubernetes
 from fairhold.engines.kubernetes.writes import MERGE
 from fairhold.runtime.live.core import Core
@@ -76,6 +78,11 @@ class Served:
         spec = {"parallelism": count, "template": template(**terms)}
         self.fake.request("POST", JOBS.format(consumer), {"metadata": {"name": name}, "spec": spec})
 
+    def pod(self, consumer: str, name: str, **terms: Any) -> None:
+        made = template(**terms)
+        meta = made["metadata"] | {"name": name}
+        self.fake.request("POST", PODS.format(consumer), made | {"metadata": meta})
+
     def documents(self, consumer: str) -> list[dict[str, Any]]:
         return self.fake.list(PODS.format(consumer))[0]
 
@@ -123,6 +130,21 @@ def test_a_pod_that_is_still_ending_at_a_crash_keeps_its_attempt_beside_the_one_
     assert served.core.cluster.jobs[attempt.job.name].waiting
 
 
+def test_a_pod_that_came_without_the_gate_is_told_once(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    served.pod("risk", "gated")
+    served.until(lambda: served.pods("risk") == ["running"])
+    assert "without the gate" not in caplog.text
+    made = template()
+    del made["spec"]["schedulingGates"]
+    for name in ("first", "second"):
+        document = made | {"metadata": made["metadata"] | {"name": name}}
+        served.fake.request("POST", PODS.format("risk"), document)
+    served.until(lambda: len(served.engine.governor.works.of) == 3)
+    assert caplog.text.count("came without the gate") == 1
+    assert "the pod first of the governed namespace p-risk" in caplog.text
+    assert "fairhold kubernetes manifest" in caplog.text
+
+
 @pytest.mark.parametrize("is_slow", [False, True])
 def test_a_pod_that_ends_well_after_its_job_let_it_go_is_run_again_by_the_one_in_its_place(
     served: Served, *, is_slow: bool
@@ -156,3 +178,116 @@ def test_a_notice_that_ends_while_nobody_governs_fails_no_job(served: Served) ->
     (again,) = (job for job in served.core.cluster.jobs.values() if job.consumer == "/risk" and job.waiting)
     (ended,) = served.store.tasks_of(again.name)
     assert (ended.reason, ended.code) == ("reclaim", 143)
+
+
+BARE = {names.RECREATE: "true"}
+
+
+def reclaimed(served: Served) -> None:
+    """A bare pod runs on what is another's, and is reclaimed."""
+    served.pod("risk", "kept")
+    served.until(lambda: served.pods("risk") == ["running"])
+    served.pod("risk", "bare", notes=BARE, grace=90)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    served.job("trading", "owner", 1)
+
+
+def test_a_pod_that_was_made_anew_right_before_a_crash_runs_once(served: Served) -> None:
+    reclaimed(served)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    served.close()  # the new pod is not taken in yet
+    served.open()
+    served.until(lambda: served.pods("trading") == ["running"])
+    served.end(served.documents("trading")[0], 0)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    (anew,) = (pod for pod in served.documents("risk") if pod["metadata"]["name"] == "bare")
+    served.end(anew, 0)
+    path = f"{PODS.format('risk')}/bare"
+    served.until(lambda: not any(job.consumer == "/risk" and job.waiting for job in served.core.cluster.jobs.values()))
+    served.until(lambda: not (served.fake.request("GET", path)["metadata"].get("finalizers")))
+    served.fake.request("DELETE", path, {"preconditions": {"uid": anew["metadata"]["uid"]}})
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        served.round()
+        time.sleep(0.01)
+    assert served.pods("risk") == ["running"]
+
+
+@pytest.mark.parametrize("status", [0, 403, 429, 503])
+def test_a_pod_that_cannot_be_made_anew_now_is_made_later(
+    served: Served, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    answers, tries = served.fake.request, list[str]()
+
+    def request(method: str, path: str, *said: Any, **more: Any) -> Any:
+        if method == "POST" and path.endswith("/p-risk/pods") and len(tries) < 2:
+            tries.append(path)
+            raise ApiError(status, "No", "exceeded quota")
+        return answers(method, path, *said, **more)
+
+    reclaimed(served)
+    monkeypatch.setattr(served.fake, "request", request)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    served.until(lambda: served.pods("trading") == ["running"])
+    served.end(served.documents("trading")[0], 0)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    assert len(tries) == 2
+
+
+def test_a_pod_is_made_anew_as_its_user_made_it(served: Served) -> None:
+    pinned = {"nodeSelector": {names.HOSTNAME: "n1"}}
+    served.pod("risk", "kept")
+    served.until(lambda: served.pods("risk") == ["running"])
+    served.pod("risk", "bare", notes=BARE, grace=90, spec=pinned)
+    served.until(lambda: served.pods("risk") == ["running", "running"])
+    path = f"{PODS.format('risk')}/bare"
+    debugged = {"spec": {"ephemeralContainers": [{"name": "debugger"}]}}
+    before = served.fake.request("PATCH", path, debugged, MERGE)["metadata"]["uid"]
+    served.job("trading", "owner", 1)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    anew = served.fake.request("GET", path)
+    assert anew["metadata"]["uid"] != before
+    assert anew["spec"]["nodeSelector"] == pinned["nodeSelector"]
+    assert "ephemeralContainers" not in anew["spec"]
+
+
+def test_a_pod_whose_grant_is_refused_leaves_its_units_to_others(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = served.fake.request
+
+    def request(method: str, path: str, body: Any = None, *said: Any, **more: Any) -> Any:
+        if method == "PATCH" and path.endswith("/refused") and "spec" in body:
+            raise ApiError(403, "Forbidden", "denied by a policy")
+        return answers(method, path, body, *said, **more)
+
+    monkeypatch.setattr(served.fake, "request", request)
+    served.pod("risk", "refused", gpus=2)
+    served.until(lambda: any(job.hold for job in served.core.cluster.jobs.values()))
+    served.pod("risk", "other", gpus=2)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    (held,) = (job.hold for job in served.core.cluster.jobs.values() if job.hold)
+    assert "denied by a policy" in held
+
+
+def test_a_cluster_that_was_set_back_to_an_earlier_state_is_governed_as_it_is(served: Served) -> None:
+    fake = served.fake
+    served.pod("risk", "first", gpus=2)
+    served.pod("risk", "bare", gpus=2)
+    served.until(lambda: served.pods("risk") == ["gated", "running"])
+    (first,) = (pod for pod in served.documents("risk") if state_of(pod) == "running")
+    backup = deepcopy((fake._objects, fake._history))
+    served.end(first, 0)
+    served.until(lambda: served.pods("risk") == ["running", "succeeded"])
+    path = f"{PODS.format('risk')}/bare"
+    for number in range(20):
+        served.fake.request("PATCH", path, {"metadata": {"labels": {"number": str(number)}}}, MERGE)
+    served.until(lambda: {work.pod.labels.get("number") for work in served.engine.governor.works.of.values()} >= {"19"})
+    fake.cut()
+    served.until(lambda: not served.engine._fresh)
+    fake._objects, fake._history = backup
+    fake.cut(is_cut=False)
+    assert served.pods("risk") == ["gated", "running"]
+    served.end(first, 0)  # its kubelet says so again
+    served.until(lambda: served.pods("risk") == ["running", "succeeded"])
+    served.until(lambda: served.engine.governor.stale_since is None)

@@ -194,4 +194,4 @@ def job(**spec: Any) -> dict[str, Any]:
 def test_a_suspended_job_will_have_so_many_pods(document: dict[str, Any], number: int) -> None:
     pods = list(pods_of_job(document))
     assert len({pod.uid for pod in pods}) == number
-    assert all((pod.namespace, pod.labels, pod.family) == ("risk", {"a": "b"}, ("j", "")) for pod in pods)
+    assert all((pod.namespace, pod.labels, pod.family) == ("risk", {"a": "b"}, ("risk.j", "")) for pod in pods)

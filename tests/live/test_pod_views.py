@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.runtime.live.views.consumers import consumers_document
 from fairhold.runtime.live.views.pods import pod_document, pods_document
 from fairhold.service.planning import Frozen, Look, plan_effect
 from fairhold.units import SECOND
+from tests.engines.kubernetes.pretended import node
 from tests.live.governed import PLAN, Governed
 
 if TYPE_CHECKING:
@@ -63,6 +65,29 @@ def test_a_pod_is_granted_runs_is_noticed_and_stopped(governed: Governed) -> Non
     assert seen(governed, "owner", "trading")["reason"]
     governed.settle(60_000_000)
     assert seen(governed, "p3")["state"] == "stopping"
+
+
+def test_a_pod_whose_node_was_deleted_says_so_and_no_more_is_used_than_there_is(tmp_path: Path) -> None:
+    governed = Governed(tmp_path, nodes=2)
+    for number in range(8):
+        governed.pod(f"p{number}")
+    governed.settle()
+    for number in range(8):
+        governed.run(f"p{number}", governed.governor.works.of[f"p{number}"].host)
+    governed.settle()
+    [gone] = {row["node"] for row in pods_document(governed.core, governed.governor, "", "", 100)["pods"]} - {"n1"}
+    governed.governor.lose_node(gone)
+    governed.settle()
+    told = [seen(governed, f"p{number}") for number in range(8)]
+    assert {each["text"] for each in told if each["node"] == "n1"} == {""}
+    assert {each["reason"] for each in told if each["node"] == gone} == {"NodeGone"}
+    texts = {each["text"] for each in told if each["node"] == gone}
+    assert all(text.startswith(f"its node {gone} was deleted at 2026-01-05T08:00:0") for text in texts)
+    [group] = consumers_document(governed.core)["resource_groups"].values()
+    assert group["resources"]["gpu"] == {"total": 8, "used": 8}
+    governed.governor.see_node(node(gone))
+    governed.settle()
+    assert {seen(governed, f"p{number}")["text"] for number in range(8)} == {""}
 
 
 def test_another_plan_is_compared_on_the_nodes_that_there_are(governed: Governed) -> None:

@@ -64,6 +64,7 @@ ENDS = {
     "refused": Outcome.LOST,
     "host_lost": Outcome.LOST,
     "supervisor_lost": Outcome.LOST,
+    "no_account": Outcome.LOST,
 }
 
 

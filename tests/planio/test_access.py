@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fairhold.access.document import Access, Binding, PersonLimits
@@ -9,6 +11,7 @@ from fairhold.access.permissions import Permission
 from fairhold.errors import InputError
 from fairhold.planio.access import parse_access
 from fairhold.planio.plan import parse_plan
+from tests.docs.console import ROOT
 from tests.service.support import PLAN
 
 GOOD = """\
@@ -112,3 +115,52 @@ def test_a_binding_for_a_consumer_that_the_plan_has_not_is_a_warning() -> None:
 def test_a_permission_of_the_cluster_bound_below_its_root_is_a_warning() -> None:
     _, warnings = parse_access(GOOD.replace("role: auditor, at: /,", "role: auditor, at: /Research,"), "access.yaml")
     assert [each.code for each in warnings] == ["no-effect"]
+
+
+def test_what_the_pages_fill_in_for_providers_is_good() -> None:
+    page = (ROOT / "docs/how-to/sign-in.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        whole = block if block.startswith("fairhold_access") else f"fairhold_access: 1\ngroups: {{quants: []}}\n{block}"
+        provider = parse_access(whole, "access.yaml")[0].provider
+        assert provider is not None
+        assert provider.issuer.startswith("https://")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("issuer: http://sso.example.com", "tls-needed"),
+        ("issuer: ftp://sso.example.com", "name"),
+        ("issuer: https://user@sso.example.com", "name"),
+        ("issuer: https://sso.example.com/?a=b", "name"),
+        ("issuer: 'https://sso.example.com:99999'", "name"),
+        ("issuer: ''", "out-of-range"),
+        ("issuer: 7", "not-a-string"),
+        ("client_id: ''", "out-of-range"),
+        ("clock_skew: 11m", "out-of-range"),
+        ("clock_skew: soon", "duration"),
+        ("scopes: [email]", "out-of-range"),
+        ("scopes: ['openid profile']", "name"),
+        ("audience: api", "wrong-type"),
+        ("group_names: {/q: quant}", "unknown-user"),
+        ("secret: x", "unknown-key"),
+    ],
+)
+def test_a_provider_at_fault_is_refused(line: str, code: str) -> None:
+    lines = {"issuer": "https://sso.example.com", "client_id": "fairhold"}
+    key, _, value = line.partition(": ")
+    text = "fairhold_access: 1\ngroups: {quants: []}\noidc:\n"
+    text += "".join(f"  {name}: {each}\n" for name, each in (lines | {key: value}).items())
+    with pytest.raises(InputError) as caught:
+        parse_access(text, "access.yaml")
+    assert code in {fault.code for fault in caught.value.faults}
+
+
+@pytest.mark.parametrize("key", ["issuer", "client_id"])
+def test_a_provider_needs_an_issuer_and_a_client(key: str) -> None:
+    lines = {"issuer": "https://sso.example.com", "client_id": "fairhold"}
+    del lines[key]
+    with pytest.raises(InputError, match="missing-key"):
+        parse_access(f"fairhold_access: 1\noidc: {lines}\n", "access.yaml")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fairhold.cycle.document import quota_document
+from fairhold.model.kubernetes import PodRule
 from fairhold.planio.state import parse_state
 from fairhold.units import SECOND
 from tests.planio.importing import (
@@ -251,14 +252,30 @@ def test_every_other_field_is_told() -> None:
         *("spec.fairSharing.more", "spec.clusterQueue", "spec.nodeLabels", "spec.nodeTaints", "spec.topologyName"),
         *("metadata.name", "kind"),
     }
-    assert len(found) == 18
+    assert len(found) == 17
     assert all(each.mend for each in found)
     local = [each for each in found if "LocalQueue" in each.what and each.place == ("spec", "clusterQueue")]
-    assert [each.mend for each in local] == [
-        "let the namespace `team-a` submit to `/team/a`",
-        "give the file of the ClusterQueue, too",
+    assert [each.mend for each in local] == ["give the file of the ClusterQueue, too"]
+
+
+def test_a_local_queue_says_whose_a_pod_is() -> None:
+    """By the label of pods; without it of the only queue of their namespace, or of the one called `default`."""
+    objects = [
+        cluster_queue("a", "team", resourceGroups=quotas(nominalQuota=1)),
+        kueue_object("LocalQueue", "default", namespace="team-a", clusterQueue="a"),
+        kueue_object("LocalQueue", "nights", namespace="team-a", clusterQueue="a"),
+        kueue_object("LocalQueue", "all", namespace="team-b", clusterQueue="a"),
+        kueue_object("LocalQueue", "lost", clusterQueue="a"),
     ]
-    assert "LocalQueue `team-a/lq`: `a` is not carried over: a plan has no namespaces" in result.text
+    result = imported("kueue", stream(*objects))
+    label = "kueue.x-k8s.io/queue-name"
+    assert plan_of(result).kubernetes.pods == (
+        PodRule("team-a", "", ((label, "default"),), "/team/a", ""),
+        PodRule("team-a", "", ((label, "nights"),), "/team/a", ""),
+        PodRule("team-a", "", (), "/team/a", ""),
+        PodRule("team-b", "", (), "/team/a", ""),
+    )
+    assert [each.mend for each in result.notes if "LocalQueue" in each.what] == ["write `namespace` below `metadata`"]
 
 
 def test_what_means_the_same_is_not_told() -> None:

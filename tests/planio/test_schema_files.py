@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from fairhold.access.permissions import ROLES, Permission
 from fairhold.errors import InputError
 from fairhold.planio import (
+    access,
     consumers,
     controls,
     counts,
@@ -21,10 +23,12 @@ from fairhold.planio import (
     notices,
     plan,
     policies,
+    provider,
     requests,
     shortages,
     state,
 )
+from fairhold.planio.access import parse_access
 from fairhold.planio.document import parse_document
 from fairhold.planio.jobs import parse_jobs
 from fairhold.planio.plan import parse_plan
@@ -32,11 +36,12 @@ from fairhold.planio.schema import KINDS, schema
 from fairhold.planio.state import parse_state
 from fairhold.policies.registry import POLICIES
 from tests.planio.support import HOSTS, QUEUES, SMALL, cases, swapped
+from tests.planio.test_access import GOOD as ACCESS
 from tests.planio.test_read_jobs import JOBS
 from tests.planio.test_read_state import FULL
 
 CHECKS = {kind: Draft202012Validator(json.loads(schema(kind))) for kind in KINDS}
-GOOD = {"plan": SMALL, "state": FULL, "jobs": JOBS}
+GOOD = {"plan": SMALL, "state": FULL, "jobs": JOBS, "access": ACCESS}
 HOST_PLAN = parse_plan(HOSTS, "f")[0]
 
 
@@ -51,6 +56,8 @@ def reads(kind: str, text: str) -> bool:
             parse_plan(text, kind)
         elif kind == "state":
             parse_state(text, HOST_PLAN, kind)
+        elif kind == "access":
+            parse_access(text, kind)
         else:
             parse_jobs(text, small, kind)
     except InputError:
@@ -93,6 +100,14 @@ def test_all_cases_are_valid() -> None:
         ("state", "for: r2", "for: null"),
         ("state", "held: [", "held: []\n#"),
         ("jobs", "submit: 1m", "submit: 0"),
+        (
+            "access",
+            "others: sums",
+            "others: sums\noidc: {issuer: 'https://h/x', client_id: f, scopes: [openid, g]}",
+        ),
+        ("access", "others: sums", "others: sums\noidc: {issuer: 'http://127.0.0.1:80', client_id: f, clock_skew: 5m}"),
+        ("access", "requests: 100", "waiting_in_leaf: 0"),
+        ("access", "others: sums", "oidc: {issuer: 'https://h', client_id: f, account_claim: uid}"),
     ],
 )
 def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
@@ -127,6 +142,20 @@ def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
         ("jobs", '{SEED: "7"}', "{SEED: 7}"),
         ("jobs", "count: 40", "count: 0"),
         ("jobs", "name: train", "nme: train"),
+        ("access", "others: sums", "others: some"),
+        ("access", "[ada, ben]", "[ada, ben, ada]"),
+        ("access", "[ada, ben]", "[ada, ben, a/b]"),
+        ("access", "read_audit]", "read_audits]"),
+        ("access", "auditor: [view", "viewer: [view"),
+        ("access", "role: auditor, at: /,", "role: auditor,"),
+        ("access", ", users: [ada]}", "}"),
+        ("access", "requests: 100", "requests: -1"),
+        ("access", "requests: 100", "requests: 1000000000001"),
+        ("access", "submits: 20", "people: 20"),
+        ("access", "others: sums", "others: sums\noidc: {issuer: 'http://h/x', client_id: f}"),
+        ("access", "others: sums", "others: sums\noidc: {issuer: 'https://h/x', client_id: f, scopes: [email]}"),
+        ("access", "others: sums", "others: sums\noidc: {issuer: 'https://h/x?y', client_id: f}"),
+        ("access", "others: sums", "others: sums\noidc: {issuer: 'https://h/x'}"),
     ],
 )
 def test_what_is_broken_is_neither_valid_nor_read(kind: str, old: str, new: str) -> None:
@@ -154,6 +183,10 @@ def test_what_is_broken_is_neither_valid_nor_read(kind: str, old: str, new: str)
         ("plan", "budget", controls.BUDGET_KEYS),
         ("jobs", "", jobs.KEYS),
         ("jobs", "job", jobs.JOB_KEYS),
+        ("access", "", access.KEYS),
+        ("access", "binding", access.BINDING_KEYS),
+        ("access", "limits", access.LIMIT_KEYS),
+        ("access", "oidc", provider.KEYS),
     ],
 )
 def test_schemas_and_readers_know_the_same_keys(kind: str, name: str, keys: tuple[str, ...]) -> None:
@@ -161,6 +194,12 @@ def test_schemas_and_readers_know_the_same_keys(kind: str, name: str, keys: tupl
     part: dict[str, Any] = whole["$defs"][name] if name else whole
     part = part["anyOf"][0] if "properties" not in part else part
     assert sorted(part["properties"]) == sorted(keys)
+
+
+def test_the_schema_of_access_documents_knows_all_permissions_and_roles() -> None:
+    roles = json.loads(schema("access"))["properties"]["roles"]["anyOf"][0]
+    assert roles["additionalProperties"]["items"]["enum"] == [*Permission]
+    assert roles["propertyNames"]["allOf"][1]["not"]["enum"] == [*ROLES]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from fairhold.engines.agents.authority import Authority
     from fairhold.engines.kubernetes.governor import Governor
     from fairhold.engines.kubernetes.measures import Measures
     from fairhold.orchestrator.events import Event
@@ -50,11 +51,12 @@ NOW = 1_767_600_000_000_000
 class FakeHub:
     """An agent of the own machine that runs what it is told and ends it when the test says so.
 
-    governor, measures : of a cluster, where a test sets them
+    governor, measures : of a cluster, authority : of agents, where a test sets them
     """
 
     governor: Governor
     measures: Measures
+    authority: Authority | None = None
 
     def __init__(self) -> None:
         self.started: dict[int, Start] = {}
@@ -86,6 +88,10 @@ class FakeHub:
     def wait_started(self, attempts: int) -> None:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.started) >= attempts, 5), self.started
+
+    def revoke(self, host: str) -> int:
+        assert self.authority is not None
+        return self.authority.revoke(host)
 
     def end(self, attempt: int, reason: str = "finished", code: int = 0) -> None:
         with self._changed:
@@ -157,7 +163,9 @@ class Bank:
         clock: Clock | None = None,
         stopping: Any = None,
         viewer_token: Path | None = None,
+        oidc_secret: Path | None = None,
         is_observing: bool = False,
+        has_pods: bool = False,
     ) -> None:
         self.place = place
         self.store = open_store(place, cluster="bank", node="n", now=NOW)
@@ -166,7 +174,8 @@ class Bank:
         self.core.open(plan, "plan.yaml", "ann")
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
-        more: Any = {"viewer_token": viewer_token, "is_observing": is_observing}
+        more: Any = {"viewer_token": viewer_token, "oidc_secret": oidc_secret, "is_observing": is_observing}
+        more["has_pods"] = has_pods
         self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2, **more)
         self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()

@@ -131,6 +131,9 @@ def test_records_are_filtered(staff: Staff) -> None:
     page = staff.get("ada", f"/audit?after={first}&limit=2")
     assert [each["seq"] for each in page["records"]] == [first + 1, first + 2]
     assert page["next"] == first + 2
+    last = records(staff)[-1]["seq"]
+    page = staff.get("ada", f"/audit?before={last}&limit=2")
+    assert [each["seq"] for each in page["records"]] == [last - 2, last - 1]
 
 
 def test_who_waits_is_told_of_what_comes(staff: Staff) -> None:

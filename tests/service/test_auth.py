@@ -143,6 +143,15 @@ def test_one_that_observes_takes_plans_and_nothing_else(tmp_path: Path) -> None:
             assert bank.post(path, {}, 409)["code"] == "only-observing"
 
 
+def test_one_that_governs_a_cluster_takes_no_jobs_but_all_else(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", has_pods=True) as bank:
+        for path in ("/jobs", "/jobs/check"):
+            answer = bank.post(path, {"consumer": "/Research", "argv": ["/bin/true"]}, 409)
+            assert (answer["code"], "pods" in answer["detail"]) == ("only-pods", True)
+        assert bank.post("/jobs/1/cancel", {}, 404)["code"] == "unknown-job"
+        assert bank.post("/plan/diff", {"text": PLAN})
+
+
 @pytest.fixture
 def viewed(tmp_path: Path) -> Iterator[Bank]:
     """A service that is asked with the viewers' token."""

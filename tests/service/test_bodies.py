@@ -39,6 +39,28 @@ def test_a_body_that_is_no_json_is_still_told_with_its_place(bank: Bank) -> None
     assert (answer["code"], answer["faults"][0]["what"]) == ("json-syntax", "the body is not JSON, at character 8")
 
 
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {f"unknown {number}": 1 for number in range(100_000)},
+        {"argv": [1] * 100_000},
+        {"environment": {f"v{number}": 1 for number in range(100_000)}},
+    ],
+    ids=["keys", "words", "variables"],
+)
+def test_how_many_values_a_body_may_have_is_a_limit_that_is_looked_at_before_they_are(
+    bank: Bank, terms: dict[str, Any]
+) -> None:
+    answer = bank.submit(413, **terms)
+    assert answer["code"] == "too-large"
+    assert answer["detail"].startswith("the limit `values` is 100000, and there are 100")
+
+
+def test_a_long_text_is_one_value_however_many_commas_it_has(bank: Bank) -> None:
+    note = {"text": '# , " , ,' * 20_000 + "\nfairhold: 1"}
+    assert bank.post("/plan/check", note)["faults"][0]["code"] == "missing-key"
+
+
 def test_how_many_tasks_a_job_may_have_is_one_limit(bank: Bank) -> None:
     for count in (10_000_001, 2**41, 10**20):
         assert "the limit `tasks` of one job is 10000000" in bank.submit(413, count=count)["detail"]

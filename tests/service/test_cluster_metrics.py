@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.measures import Measures
 from fairhold.service import cluster_metrics
 from fairhold.service.cluster_metrics import cluster_exposition, cluster_numbers
-from tests.live.governed import Governed, a_node
+from tests.engines.kubernetes.pretended import node
+from tests.live.governed import Governed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ def test_pods_are_counted_by_namespace_and_state_and_nodes_by_state(tmp_path: Pa
     governed.pod("none", "trading", gpus=0)
     governed.settle()
     governed.run("p0")
-    governed.governor.see_node(a_node("n1"))
+    governed.governor.see_node(node("n1"))
     governed.settle()
     text = cluster_exposition(cluster_numbers(governed.governor), Measures())
     assert samples(text, "pods") == {

@@ -39,13 +39,6 @@ def test_change_that_cannot_be_made_is_named(bank: Bank) -> None:
     assert bank.post("/explore", {"changes": [], "consumer": "/Nobody"}, 422)["code"] == "unknown-consumer"
 
 
-def test_hosts_that_the_text_of_the_plan_does_not_say_are_not_guessed(tmp_path: Path) -> None:
-    nodes = PLAN.replace("{slots: 4}", "{nodes: {}, slot: {cpu: 1}}")
-    with Bank(tmp_path / "state", plan=nodes) as bank:
-        assert bank.get("/explore", 422)["code"] == "not-supported-yet"
-        assert bank.post("/explore", {"changes": []}, 422)["code"] == "not-supported-yet"
-
-
 def test_windows_ahead(tmp_path: Path) -> None:
     with Bank(tmp_path / "state", plan=WINDOWS) as bank:
         bank.submit(count=4)

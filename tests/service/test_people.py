@@ -55,6 +55,17 @@ def test_who_may_act_for_others_does_so_on_the_record(bank: Bank) -> None:
     assert (record["user"], record["target"], record["detail"]["for"]) == ("zoe", job["job"], "ben")
 
 
+def test_the_account_by_which_somebody_is_known_goes_with_his_own_jobs_only(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staff = Staff(bank, access_text() + "  - {role: deputy, at: /Research, users: [zoe]}\n")
+    known: Any = Guard._by_own_token
+    monkeypatch.setattr(Guard, "_by_own_token", lambda guard, text: known(guard, text)._replace(account="zweiss"))
+    own, for_ben = staff.submit("zoe"), staff.submit("zoe", user="ben")
+    specs = [bank.desk.core.specs.of(job["job"]) for job in (own, for_ben)]
+    assert [(spec.user, spec.account) for spec in specs if spec] == [("zoe", "zweiss"), ("ben", "")]
+
+
 def test_a_token_that_was_revoked_counts_no_more_at_once(staff: Staff) -> None:
     number = token_of(staff, "ben").number
     assert staff.post("ben", f"/tokens/{number}/revoke", {})["state"] == "revoked"

@@ -53,6 +53,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "GET /v1/hosts": EVERYBODY,
     "POST /v1/hosts/{host}/close": (OP, A),
     "POST /v1/hosts/{host}/open": (OP, A),
+    "POST /v1/hosts/{host}/enrol": (A,),
+    "POST /v1/hosts/{host}/revoke": (A,),
     "POST /v1/groups/{group}/pause": (OP, A),
     "POST /v1/groups/{group}/resume": (OP, A),
     "GET /v1/plan": EVERYBODY,

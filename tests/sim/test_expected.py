@@ -55,5 +55,7 @@ def test_nobody_waits_and_nothing_is_played() -> None:
 def test_the_process_of_forecasts_answers_for_all() -> None:
     house = full()
     found = look(house, [])
-    asked = {"plan": "fairhold: 1", "cluster": found.document, "own": "", "now": found.now, "past": [], "all": True}
+    asked = {"plan": "fairhold: 1", "cluster": found.document, "own": "", "now": found.now, "past": [], "nodes": {}} | {
+        "all": True
+    }
     assert "faults" in answer(asked)

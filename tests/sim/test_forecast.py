@@ -128,7 +128,7 @@ def test_forecasting_leaves_the_state_alone() -> None:
 def test_the_process_answers_with_faults_as_well() -> None:
     house = full()
     text = "fairhold: 1\nconsumers: {A: {}}\n"
-    asked: dict[str, Any] = {"plan": text, "cluster": {}, "own": "", "now": house.now, "past": []}
+    asked: dict[str, Any] = {"plan": text, "cluster": {}, "own": "", "now": house.now, "past": [], "nodes": {}}
     said = answer(asked | {"job": "1", "draws": DRAWS, "seed": 0, "horizon": HORIZON})
     assert said["faults"]
 

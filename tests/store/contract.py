@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from fairhold.model.usage import Usage
 from fairhold.ports import CycleNote, FinishedJob, FinishedTask, PlanVersion
 from fairhold.store import open_store
+from fairhold.store.postgresql.address import parse_address
+from fairhold.store.postgresql.opening import open_store as open_shared
+from tests.store.server import the_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +27,16 @@ def sqlite(place: Path) -> Store:
     return open_store(place / "state", cluster="bank", node="n1", now=NOW)
 
 
-STORES: dict[str, OpenStore] = {"sqlite": sqlite}
+def postgresql(place: Path) -> Store:
+    server = the_server()
+    name = place / "database"
+    if not name.exists():
+        name.write_text(server.database())
+    words = {"cluster": "bank", "node": "n1", "created": str(NOW)}
+    return open_shared(parse_address(server.address(name.read_text())), place / "state", words)
+
+
+STORES: dict[str, OpenStore] = {"sqlite": sqlite, "postgresql": postgresql}
 
 
 def job(number: int, /, **changes: Any) -> FinishedJob:

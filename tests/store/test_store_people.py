@@ -79,6 +79,7 @@ def test_records_are_found_in_order_and_by_what_they_say(store: Store) -> None:
     assert store.records(0, RecordFilter(target="3")) == whole[2:3]
     assert store.records(0, RecordFilter(since=NOW + 2, until=NOW + 4)) == whole[1:3]
     assert store.last_records(RecordFilter(user="ben"), 2) == [whole[2], whole[4]]
+    assert store.last_records(RecordFilter(user="ben", before=5), 2) == [whole[0], whole[2]]
 
 
 def test_nothing_of_a_transaction_that_fails_is_kept(store: Store) -> None:

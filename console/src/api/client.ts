@@ -115,3 +115,9 @@ export async function signIn(credential: { token: string } | { code: string }): 
 export async function signOut(): Promise<void> {
   await send("/console/session", { method: "DELETE" });
 }
+
+/** The provider at which one can sign in; null where there is none. */
+export async function signInProvider(): Promise<string | null> {
+  const found = (await (await send("/console/sign-in")).json()) as { provider: string | null };
+  return found.provider;
+}

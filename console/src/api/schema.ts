@@ -376,6 +376,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/hosts/{host}/enrol": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enrol Host
+         * @description Make a code with which a host of the plan can enrol once, within an hour; it is told this once.
+         */
+        post: operations["enrol_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/hosts/{host}/open": {
         parameters: {
             query?: never;
@@ -390,6 +410,26 @@ export interface paths {
          * @description Open a closed host; a planned closing is cancelled.
          */
         post: operations["open_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{host}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke Host
+         * @description Let the certificates of a host count no more, and end the connection of its agent.
+         */
+        post: operations["revoke_host"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2327,6 +2367,26 @@ export interface components {
             state: "up" | "down" | "closed" | "draining" | "connecting" | "silent" | "gone" | "unseen" | "unknown";
         };
         /**
+         * HostCode
+         * @description With what a host can enrol.
+         */
+        HostCode: {
+            /** Code */
+            code: string;
+            /** Host */
+            host: string;
+        };
+        /**
+         * HostRevoked
+         * @description Since when the certificates of a host count no more.
+         */
+        HostRevoked: {
+            /** Host */
+            host: string;
+            /** Revoked */
+            revoked: string;
+        };
+        /**
          * Hosts
          * @description All hosts.
          */
@@ -2618,6 +2678,11 @@ export interface components {
              * @description The one that every service has.
              */
             administrator: boolean;
+            /**
+             * Expires
+             * @description When that ends.
+             */
+            expires: string | null;
             /** Groups */
             groups: string[];
             /**
@@ -2645,7 +2710,7 @@ export interface components {
             user: string;
             /**
              * Via
-             * @description `token file`, `token 7` or `uid 1000`.
+             * @description `token file`, `token 7`, `uid 1000`, or the sign-in provider: `sso.example.com, subject 4f1c`.
              */
             via: string;
         };
@@ -3235,6 +3300,11 @@ export interface components {
              * @description Version of the plan that it goes with.
              */
             plan: number;
+            /**
+             * Plan Text
+             * @description That plan with all hosts as they are, where its own text does not say them; else null.
+             */
+            plan_text: string | null;
             /** State */
             state: {
                 [key: string]: unknown;
@@ -3924,6 +3994,8 @@ export interface operations {
                 action?: string;
                 /** @description Number; default: the last ones. */
                 after?: number | null;
+                /** @description Number: only records with smaller ones; 0: all. */
+                before?: number;
                 from?: string | null;
                 limit?: number;
                 outcome?: string;
@@ -4549,6 +4621,46 @@ export interface operations {
             };
         };
     };
+    enrol_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostCode"];
+                };
+            };
+        };
+    };
     open_host: {
         parameters: {
             query?: never;
@@ -4585,6 +4697,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Host"];
+                };
+            };
+        };
+    };
+    revoke_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostRevoked"];
                 };
             };
         };

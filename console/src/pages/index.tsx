@@ -12,6 +12,8 @@ interface Entry {
   about: string;
   /** Another page below the same entry. */
   also?: string;
+  /** Permission for the whole cluster, without which the page shows nothing. */
+  needs?: string;
 }
 
 export const PAGES: readonly Entry[] = [
@@ -23,6 +25,7 @@ export const PAGES: readonly Entry[] = [
   { name: "usage", title: "Usage", letter: "u", about: "Hours by consumer and user" },
   { name: "windows", title: "Windows", letter: "w", about: "When another part of the plan holds" },
   { name: "events", title: "Events", letter: "e", about: "What happened" },
+  { name: "audit", title: "Audit", letter: "a", about: "Who did what, and what was refused", needs: "read_audit" },
 ];
 
 const LAZY: Record<string, Load> = {
@@ -34,6 +37,7 @@ const LAZY: Record<string, Load> = {
   usage: () => import("./usage").then((found) => found.Usage),
   windows: () => import("./windows").then((found) => found.Windows),
   events: () => import("./events").then((found) => found.Events),
+  audit: () => import("./audit").then((found) => found.Audit),
 };
 
 function Missing(): ComponentChildren {

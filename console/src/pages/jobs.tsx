@@ -1,28 +1,11 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import { href, route, setQuery } from "../lib/route";
 import { nextOrder, orderOf } from "../lib/sorting";
+import { Typed } from "../ui/typed";
 import { JobTable } from "./job-table";
 import { JobPage } from "./job";
 
 const STATES = ["", "waiting", "blocked", "held", "running", "done", "failed", "cancelled"];
-
-/** What somebody types counts when they pause. */
-function Typed({ name, label }: { name: string; label: string }) {
-  const now = route.value.query.get(name) ?? "";
-  const [text, setText] = useState(now);
-  useEffect(() => setText(now), [now]);
-  useEffect(() => {
-    if (text === now) return;
-    const timer = setTimeout(() => setQuery({ [name]: text }), 250);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <label>
-      {label}{" "}
-      <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-    </label>
-  );
-}
 
 function Listing() {
   const { query } = route.value;

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
 import { serverNow } from "../lib/clock";
+import { download } from "../lib/download";
 import { clock, csv } from "../lib/format";
 import { consumerHref, href, route, setQuery } from "../lib/route";
 import { sumsOf, usageCsv, type Sum } from "../lib/usage";
@@ -16,14 +17,6 @@ const SPANS: [string, string, number][] = [
   ["all", "all that is kept", 0],
 ];
 const BY = ["consumer", "user", "job"];
-
-function download(usage: Schemas["Usage"]): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([csv(usageCsv(usage))], { type: "text/csv" }));
-  link.download = `usage-${usage.to.slice(0, 19).replaceAll(":", "")}.csv`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
 
 function columnsOf(by: string, most: number): Column<Sum>[] {
   const hours = (key: "own" | "borrowed" | "lent" | "lost", head: string): Column<Sum> => ({
@@ -69,7 +62,7 @@ function Rows({ usage, by }: { usage: Schemas["Usage"]; by: string }) {
     <>
       <p class="under">
         From {rows.length ? clock(usage.from) : "–"} to {clock(usage.to)}, exact.{" "}
-        <button type="button" onClick={() => download(usage)}>
+        <button type="button" onClick={() => download(csv(usageCsv(usage)), "usage", usage.to, "text/csv", "csv")}>
           Download CSV
         </button>
       </p>

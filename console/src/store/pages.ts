@@ -14,6 +14,11 @@ export interface Listed<Row> extends Live<PageOf<Row>> {
 
 const MOST = 1000;
 
+/** Rows, and the keys that they are of: those of other ones are shown until the first page is here, and not read on. */
+interface Part<Row> extends PageOf<Row> {
+  of: string;
+}
+
 /** Rows of a first part that was read anew, and behind them those that were read before and are not in it. */
 export function joined<Row>(first: readonly Row[], before: readonly Row[], covered: number, key: (row: Row) => string): Row[] {
   const seen = new Set(first.map(key));
@@ -30,15 +35,20 @@ export function usePages<Row>(
   keys: readonly unknown[],
   size = 200,
 ): Listed<Row> {
-  const [rest, setRest] = useState<PageOf<Row> | null>(null);
+  const of = JSON.stringify(keys);
+  const [read, setRead] = useState<Part<Row> | null>(null);
   const count = useRef(size);
   const busy = useRef(false);
   useEffect(() => {
-    setRest(null);
     count.current = size;
   }, keys);
-  const first = useLive((signal) => load("", Math.min(MOST, count.current), signal), keys);
-  const here = rest ?? first.data;
+  const first = useLive(
+    async (signal) => ({ ...(await load("", Math.min(MOST, count.current), signal)), of }),
+    keys,
+  );
+  const rest = read?.of === of ? read : null;
+  const fresh = first.data?.of === of ? first.data : null;
+  const here = rest ?? fresh;
   const more = useCallback(() => {
     if (busy.current || !here?.next) return;
     busy.current = true;
@@ -47,17 +57,17 @@ export function usePages<Row>(
       .then((page) => {
         const rows = joined(here.rows, page.rows, 0, key);
         count.current = rows.length;
-        setRest({ rows, next: page.next });
+        setRead({ rows, next: page.next, of });
       })
       .catch(() => undefined)
       .finally(() => {
         busy.current = false;
       });
   }, [here, ...keys]);
-  let data = first.data;
-  if (rest && first.data) {
-    const covered = Math.min(first.data.rows.length, MOST);
-    data = { rows: joined(first.data.rows, rest.rows, covered, key), next: rest.next };
+  let data: PageOf<Row> | null = first.data;
+  if (rest && fresh) {
+    const covered = Math.min(fresh.rows.length, MOST);
+    data = { rows: joined(fresh.rows, rest.rows, covered, key), next: rest.next };
   }
   return { ...first, data, more };
 }

@@ -47,8 +47,9 @@ export function Table<Row>({ label, columns, rows, rowKey, total, onEnd, empty, 
       node.removeEventListener("scroll", measure);
     };
   }, []);
-  const first = Math.max(0, Math.floor(view.top / HEIGHT) - MARGIN);
-  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / HEIGHT) + MARGIN);
+  const top = Math.min(view.top, Math.max(0, rows.length * HEIGHT - view.height)); // rows may be fewer than a moment ago
+  const first = Math.max(0, Math.floor(top / HEIGHT) - MARGIN);
+  const last = Math.min(rows.length, Math.ceil((top + view.height) / HEIGHT) + MARGIN);
   useEffect(() => {
     if (onEnd && last >= rows.length - MARGIN) onEnd();
   }, [last, rows.length, onEnd]);

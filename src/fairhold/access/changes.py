@@ -25,6 +25,8 @@ def access_changes(old: Access, new: Access) -> list[Document]:
 
 def _stated(access: Access) -> Mapping[str, Any]:
     found: Document = {"cluster": access.cluster or None, "others": access.others}
+    provider = access.provider._asdict() if access.provider else {}
+    found |= {f"oidc.{name}": value for name, value in provider.items()}
     found |= {f"users.{name}": True for name in sorted(access.users)}
     found |= {f"service_accounts.{name}": True for name in sorted(access.service_accounts)}
     for name, members in sorted(access.groups.items()):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.access.permissions import ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from fairhold.access.permissions import Permission
+    from fairhold.access.provider import Provider
 
 HIDDEN, SUMS, ALL = "hidden", "sums", "all"
 OTHERS = (HIDDEN, SUMS, ALL)
 """What people see of consumers for which they hold no role."""
+NAME = re.compile(r"[^\s/:\x00-\x1f\x7f]{1,64}")
+"""Of users, service accounts, groups and roles."""
 
 
 class Binding(NamedTuple):
@@ -49,6 +53,7 @@ class Access(NamedTuple):
     roles    : those of the document: name → permissions
     others   : `hidden`, `sums` or `all`
     limits   : of everybody; own_limits : name of a person → limits in their place
+    provider : whose people may ask besides, None = there is none
     """
 
     users: frozenset[str] = frozenset()
@@ -60,10 +65,11 @@ class Access(NamedTuple):
     limits: PersonLimits = PersonLimits()
     own_limits: Mapping[str, PersonLimits] = {}
     cluster: str = ""
+    provider: Provider | None = None
 
-    def knows(self, name: str) -> bool:
-        """Whether there is such a person."""
-        return name in self.users or name in self.service_accounts
+    def knows(self, name: str, groups: Collection[str] = ()) -> bool:
+        """Whether there is such a person; groups: those in which the provider says he is."""
+        return name in self.users or name in self.service_accounts or any(each in self.groups for each in groups)
 
     def permissions(self, role: str) -> frozenset[Permission]:
         """What a role allows."""
@@ -73,9 +79,14 @@ class Access(NamedTuple):
         """How much a person may ask for."""
         return self.own_limits.get(name, self.limits)
 
-    def bindings_of(self, name: str) -> Iterator[Binding]:
-        """The bindings that give a person something."""
+    def groups_of(self, name: str, groups: Collection[str] = ()) -> list[str]:
+        """The groups of a person: in which he is listed, and those in which the provider says he is."""
+        return sorted(each for each, members in self.groups.items() if name in members or each in groups)
+
+    def bindings_of(self, name: str, groups: Collection[str] = ()) -> Iterator[Binding]:
+        """The bindings that give a person something; groups: those in which the provider says he is."""
+        held = {*self.groups_of(name, groups)}
         for binding in self.bindings:
             named = binding.users if name in self.users else binding.service_accounts
-            if name in named or any(name in self.groups[group] for group in binding.groups):
+            if name in named or not held.isdisjoint(binding.groups):
                 yield binding

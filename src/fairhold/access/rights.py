@@ -8,7 +8,7 @@ from fairhold.access.document import ALL, PersonLimits
 from fairhold.access.permissions import CLUSTER_WIDE, ROOT, Permission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from fairhold.access.document import Access
 
@@ -59,10 +59,13 @@ def unlimited(user: str) -> Rights:
     return Rights(user, dict.fromkeys(Permission, (ROOT,)))
 
 
-def rights_of(access: Access, user: str) -> Rights:
-    """What an access document gives a person; nothing where it does not know him."""
+def rights_of(access: Access, user: str, groups: Collection[str] = ()) -> Rights:
+    """What an access document gives a person; nothing where it does not know him.
+
+    groups : those in which the provider says he is
+    """
     found: dict[Permission, list[str]] = {}
-    for binding in access.bindings_of(user) if access.knows(user) else ():
+    for binding in access.bindings_of(user, groups) if access.knows(user, groups) else ():
         for permission in access.permissions(binding.role):
             found.setdefault(permission, []).append(binding.at)
     paths = {permission: _highest(held) for permission, held in found.items()}

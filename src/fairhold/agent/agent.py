@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from fairhold.agent.accounts import Accounts
+
 BEAT = 2.0
 """Seconds between two beats, at most."""
 _SLICE = 16
@@ -39,6 +41,7 @@ class Agent:
     directory : absolute; holds the spool, which has its name, and every file that the service names is below it
     base      : where groups can be made, empty = nowhere
     labels    : of the host, `NAME=VALUE` or `NAME`
+    accounts  : of those as whom commands run, None = as the agent
     """
 
     def __init__(
@@ -46,12 +49,13 @@ class Agent:
         directory: str,
         spool: Spool,
         address: Address,
-        secret: bytes,
+        secret: bytes | str,
         *,
         host: str,
         slots: int,
         base: str,
         labels: Sequence[str] = (),
+        accounts: Accounts | None = None,
     ) -> None:
         self._directory, self._host, self._slots, self._base = directory, host, slots, base
         self._labels = list(labels)
@@ -59,7 +63,12 @@ class Agent:
         self._poll = select.epoll()
         self._link = Link(address, secret, self._poll, log, host=host)
         self._attempts = Attempts(
-            self._spool, base, running=self._say_running, over=self._say_ended, watch=self._register
+            self._spool,
+            base,
+            running=self._say_running,
+            over=self._say_ended,
+            watch=self._register,
+            accounts=accounts,
         )
         self._clearing = Clearing(directory)
         self._inbox: deque[dict[str, Any]] = deque()
@@ -202,9 +211,19 @@ class Agent:
             self._clearing.answer(message["jobs"])
         elif kind == "welcome":
             self._welcome(message)
+        elif kind == "certificate":
+            self._keep_certificate(message["certificate"])
         elif kind == "unplanned" and not self._is_unplanned:
             self._is_unplanned = True
             log(f"the plan has no host {self._host}: nothing is started here until it has one; --host sets the name")
+
+    def _keep_certificate(self, text: str) -> None:
+        from fairhold.agent.tunnel import keep  # noqa: PLC0415 - others start faster without it
+
+        try:
+            keep(self._directory, text)
+        except OSError as error:
+            log(f"the new certificate cannot be kept: {error.strerror or error}; the service sends another tomorrow")
 
     def _start(self, message: dict[str, Any]) -> None:
         attempt = message["attempt"]

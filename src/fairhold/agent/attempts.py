@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from fairhold.agent.accounts import Accounts
     from fairhold.agent.order import Order
     from fairhold.agent.spool import Spool
 
@@ -54,6 +55,7 @@ class Attempts:
     base    : where groups can be made, empty = nowhere
     running : is told (attempt, number of its command); over : (attempt, exit record)
     watch   : is given the descriptor of a supervisor that is not a child of this process, readable when it ends
+    accounts : of those as whom commands run, None = as the agent
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class Attempts:
         running: Callable[[int, int], None],
         over: Callable[[int, dict[str, Any]], None],
         watch: Callable[[int], None],
+        accounts: Accounts | None = None,
     ) -> None:
+        self._accounts = accounts
         self._spool, self._base, self._is_born_in = spool, base, groups.is_born_in(base)
         self._running, self._over, self._watch = running, over, watch
         self._boot = processes.boot_id()
@@ -249,9 +253,11 @@ class Attempts:
             os.closerange(high + 1, 1 << 20)
             if not is_inside and not groups.enter(group):
                 group = ""
-            Supervisor(order, self._spool, descriptor, self._tell, lease=self.lease, base=self._base, group=group).run(
-                self._boot
-            )
+            supervisor = Supervisor(
+                order, self._spool, descriptor, self._tell,
+                lease=self.lease, base=self._base, group=group, accounts=self._accounts,
+            )  # fmt: skip
+            supervisor.run(self._boot)
             code = 0
         finally:
             os._exit(code)

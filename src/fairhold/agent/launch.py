@@ -6,13 +6,18 @@ import errno
 import math
 import os
 import signal
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
+from fairhold.agent.accounts import AccountError
 from fairhold.agent.order import PLAIN_WEIGHT
 from fairhold.agent.spool import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from typing import NoReturn
+
+    from fairhold.agent.accounts import Account, Accounts
     from fairhold.agent.order import Order
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -21,13 +26,16 @@ _NEVER_DEFAULT = (signal.SIGKILL, signal.SIGSTOP)
 _ALL = tuple(int(number) for number in signal.valid_signals() if number not in _NEVER_DEFAULT)
 _HOST_IS_FULL = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
+_ACCOUNT_IS_FULL = (errno.EAGAIN, errno.EDQUOT)
+"""Of these, those that say of an account that it has used up what it may have."""
 _IN_ITS_PLACE = (errno.EISDIR, errno.ELOOP, errno.ENXIO)
 
 
 class NotStartedError(Exception):
     """The command cannot be started.
 
-    reason : `not_started`, it is the command's fault, or `refused`, it is the host's
+    reason : `not_started`, it is the command's fault, `refused`, it is the host's, or `no_account`, there is nobody
+             as whom it could run
     """
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -35,31 +43,133 @@ class NotStartedError(Exception):
         self.reason = reason
 
 
-def launch(order: Order) -> tuple[int, int]:
-    """Start the command of an order; its number, and a descriptor of its output. Raises NotStartedError.
+class Runner:
+    """As whom a command runs and its files are touched.
 
-    It leads a session of its own.
-
-    This process is left in the command's directory, so that its words may be relative to that.
+    account  : None = as this process
+    accounts : where the account is from
     """
+
+    def __init__(self, accounts: Accounts | None = None, account: Account | None = None) -> None:
+        self._accounts, self._account = accounts, account
+
+    @classmethod
+    def of(cls, order: Order, accounts: Accounts | None) -> Runner:
+        """Who runs an order. Raises NotStartedError `no_account`."""
+        try:
+            return cls(accounts, accounts.of(order.user, order.account) if accounts else None)
+        except AccountError as error:
+            raise NotStartedError("no_account", str(error)) from error
+
+    def acting(self) -> AbstractContextManager[None]:
+        """Touch the files of the attempt with no more rights than it has itself."""
+        return self._account.acting() if self._account else nullcontext()
+
+    def launch(self, order: Order) -> tuple[int, int]:
+        """Start the command of an order; its number, and a descriptor of its output. Raises NotStartedError.
+
+        It leads a session of its own. Where there is no account, this process is left in the command's directory, so
+        that its words may be relative to that.
+        """
+        if self._account:
+            _hand_over(os.path.dirname(order.output), self._account)  # noqa: PTH120
+        try:
+            with self.acting():
+                output = _open_output(order)
+        except (OSError, ValueError) as error:
+            reason = self._at_fault(error)
+            what = refusal(error, f"cannot write to {_shown(order.output)}: {_why(error)}")
+            raise NotStartedError(reason, what) from error
+        try:
+            pid = self._fork(order, output) if self._account else _spawn(order, output)
+        except NotStartedError as error:
+            with suppress(OSError):
+                os.write(output, f"fairhold: {error}\n".encode(errors="replace"))
+            os.close(output)
+            raise
+        if order.weight != PLAIN_WEIGHT:
+            _weigh(pid, order.weight)
+        return pid, output
+
+    def _at_fault(self, error: Exception) -> str:
+        """Why an output cannot be written: of the task where others of its job, or its account, are the cause."""
+        number = getattr(error, "errno", 0)
+        if self._account:
+            return "refused" if number in _HOST_IS_FULL and number not in _ACCOUNT_IS_FULL else "not_started"
+        return "not_started" if number in _IN_ITS_PLACE else "refused"
+
+    def _fork(self, order: Order, output: int) -> int:
+        """Start a command as its account: what needs the account's own rights is done by the new process."""
+        heard, told = os.pipe2(os.O_CLOEXEC)
+        try:
+            source = _open_input(order.stdin)
+            try:
+                pid = os.fork()
+                if not pid:
+                    self._be_command(order, source, output, told)
+            finally:
+                os.close(source)
+        except OSError as error:
+            os.close(heard)
+            raise NotStartedError("refused", refusal(error, f"cannot start a process: {_why(error)}")) from error
+        finally:
+            os.close(told)
+        with open(heard, "rb") as file:  # noqa: PTH123
+            said = file.read().decode(errors="replace")  # to its end: the command has begun, or there is none
+        if said:
+            os.waitpid(pid, 0)
+            reason, _, detail = said.partition(" ")
+            raise NotStartedError(reason, detail)
+        return pid
+
+    def _be_command(self, order: Order, source: int, output: int, told: int) -> NoReturn:
+        """In the new process: become the command, or say why not and end."""
+        assert self._account is not None
+        assert self._accounts is not None
+        reason, what = "refused", f"cannot become the account {self._account.name}"
+        try:
+            os.setsid()
+            self._accounts.limit()
+            self._account.become()
+            reason, what = "not_started", f"cannot work in the directory {_shown(order.directory)}"
+            os.chdir(order.directory)
+            what = f"cannot start {_shown(order.argv[0])}"
+            environment = {**order.environment, **self._account.variables()}
+            program = _find(order.argv[0], environment.get("PATH", _DEFAULT_PATH))
+            for descriptor, place in ((source, 0), (output, 1), (output, 2)):
+                os.dup2(descriptor, place)
+            for number in _ALL:
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            os.execve(program, order.argv, environment)  # noqa: S606 - no shell is wanted
+        except Exception as error:  # noqa: BLE001 - told to the supervisor, whatever it is
+            number = getattr(error, "errno", 0)
+            is_full = number in _HOST_IS_FULL and number not in _ACCOUNT_IS_FULL
+            why = _why(error) if order.argv[0] else "the command is empty"
+            with suppress(OSError):
+                os.write(told, f"{'refused' if is_full else reason} {refusal(error, f'{what}: {why}')}".encode())
+        finally:
+            os._exit(1)  # this process may not go on as a supervisor
+
+
+def _hand_over(folder: str, account: Account) -> None:
+    """Make the folder of a job for an account, in one that root alone can write to. Raises NotStartedError."""
     try:
-        output = _open_output(order)
-    except (OSError, ValueError) as error:
-        in_its_place = getattr(error, "errno", 0) in _IN_ITS_PLACE  # of a task of the same job
-        reason = "not_started" if in_its_place else "refused"
-        raise NotStartedError(
-            reason, refusal(error, f"cannot write to {_shown(order.output)}: {_why(error)}")
-        ) from error
-    try:
-        pid = _spawn(order, output)
-    except NotStartedError as error:
-        with suppress(OSError):
-            os.write(output, f"fairhold: {error}\n".encode(errors="replace"))
-        os.close(output)
-        raise
-    if order.weight != PLAIN_WEIGHT:
-        _weigh(pid, order.weight)
-    return pid, output
+        _make(folder, 0o700)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            owner = os.fstat(descriptor).st_uid
+            if owner == os.geteuid():
+                os.fchown(descriptor, account.uid, account.gid)
+                owner = account.uid
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        what = refusal(error, f"cannot make the folder {_shown(folder)}: {_why(error)}")
+        raise NotStartedError("refused", what) from error
+    if owner != account.uid:
+        what = f"the folder of the job belongs to uid {owner}, not to the account {account.name!r}"
+        raise NotStartedError("no_account", what)
 
 
 def _open_output(order: Order) -> int:
@@ -73,15 +183,15 @@ def _open_output(order: Order) -> int:
         return os.open(order.output, flags, 0o644)
 
 
-def _make(directory: str) -> None:
+def _make(directory: str, mode: int = 0o777) -> None:
     """Make a directory with those above it. As `os.makedirs`, which looks at them all before it makes any."""
     try:
-        os.mkdir(directory)  # noqa: PTH102
+        os.mkdir(directory, mode)  # noqa: PTH102
     except FileExistsError:
         pass
     except FileNotFoundError:
         _make(os.path.dirname(directory))  # noqa: PTH120
-        _make(directory)
+        _make(directory, mode)
 
 
 def _spawn(order: Order, output: int) -> int:

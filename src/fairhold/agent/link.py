@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from fairhold.agent.tunnel import Tunnel
+
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 PATIENCE = 10.0
@@ -21,25 +23,29 @@ PATIENCE = 10.0
 _PORTION = 64 * 1024
 """Bytes that are received at once; room for much more than this is mapped anew for every message."""
 _NO_WELCOME = (
-    "the service refused: the secret differs, or another agent has the name of this host; see the service's log"
+    "the service refused: the secret differs, the certificate does not count, or another agent has the name of this "
+    "host; see the service's log"
 )
 _UNACKNOWLEDGED = 20_000
 """Milliseconds after which a TCP connection whose peer acknowledges nothing is broken."""
 
 
 class Address:
-    """`unix:PATH` or `tcp:HOST:PORT`. Raises ValueError where a text is neither."""
+    """`unix:PATH`, `tcp:HOST:PORT` or `tls:HOST:PORT`. Raises ValueError where a text is none of these.
+
+    is_secure : whether TLS is spoken there
+    """
 
     def __init__(self, text: str) -> None:
         kind, _, rest = text.partition(":")
         host, _, port = rest.rpartition(":")
         if kind == "unix" and rest:
             self.path, self.host, self.port = rest, "", 0
-        elif kind == "tcp" and host and port.isdecimal():
+        elif kind in {"tcp", "tls"} and host and port.isdecimal():
             self.path, self.host, self.port = "", host.strip("[]"), int(port)
         else:
-            raise ValueError(f"{text} is not an address: unix:PATH or tcp:HOST:PORT")
-        self.text = text
+            raise ValueError(f"{text} is not an address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT")
+        self.text, self.is_secure = text, kind == "tls"
 
     def connect(self) -> socket.socket:
         """A socket that is connected or about to be; it does not block. Raises OSError."""
@@ -68,13 +74,15 @@ class Link:
 
     poll : watches the socket for the agent's loop
     host : as which the agent is known to the service
+    secret : shared with the service; where TLS is spoken, the directory with the agent's identity stands in its place
     complain : is told, once, why there is no connection, and once of every connection that the service welcomes
     next_at : when to connect again, on the loop's clock; meaningless while there is a connection
     """
 
     def __init__(
-        self, address: Address, secret: bytes, poll: select.epoll, complain: Callable[[str], None], *, host: str
+        self, address: Address, secret: bytes | str, poll: select.epoll, complain: Callable[[str], None], *, host: str
     ) -> None:
+        self._tunnel: Tunnel | None = None
         self._address, self._secret, self._poll, self._complain = address, secret, poll, complain
         self._host, self._again, self._told = host, "", ""
         self._socket: socket.socket | None = None
@@ -100,11 +108,10 @@ class Link:
         """Begin a connection; what goes wrong is tried again later."""
         try:
             self._socket = self._address.connect()
-        except (OSError, UnicodeError) as error:
+            self._greet()
+        except (OSError, ValueError) as error:
             self.close(now, getattr(error, "strerror", None) or str(error))
             return
-        self._channel = Channel(self._secret, AGENT)
-        self._out = bytearray(self._channel.greeting)
         self.heard_at = now
         self._events = select.EPOLLIN | select.EPOLLOUT
         self._poll.register(self._socket, self._events)
@@ -118,7 +125,7 @@ class Link:
             with suppress(OSError):
                 self._poll.unregister(self._socket)
             self._socket.close()
-        self._socket = self._channel = None
+        self._socket = self._channel = self._tunnel = None
         self._out.clear()
         self.is_welcome = False
         self.next_at = now + self._pause * (1 - os.urandom(1)[0] / 512)  # so that hosts do not come as one
@@ -134,7 +141,8 @@ class Link:
     def send(self, message: Mapping[str, Any]) -> None:
         """Add a frame to what `flush` sends; nothing without a connection. Raises FrameError where it is too long."""
         if self._channel is not None and self._channel.is_open:
-            self._out += self._channel.seal(message)
+            frame = self._channel.seal(message)
+            self._out += self._tunnel.seal(frame) if self._tunnel else frame
 
     def receive(self, now: float) -> list[dict[str, Any]]:
         """What has arrived, in order; a broken connection is closed."""
@@ -142,7 +150,7 @@ class Link:
             return []
         try:
             data = self._socket.recv(_PORTION)
-            messages = self._channel.feed(data)
+            messages = self._channel.feed(self._unwrapped(data))
         except BlockingIOError:
             return []
         except (OSError, FrameError) as error:
@@ -153,6 +161,31 @@ class Link:
         else:
             self.close(now)
         return messages
+
+    def _greet(self) -> None:
+        """What goes out first, by TLS where the service speaks it. Raises ValueError where there is no identity."""
+        if isinstance(self._secret, bytes):
+            self._channel = Channel(self._secret, AGENT)
+            self._out = bytearray(self._channel.greeting)
+            return
+        from fairhold.agent.tunnel import SECRET, Tunnel, context_of  # noqa: PLC0415 - others start faster without it
+
+        self._channel = Channel(SECRET, AGENT)
+        self._tunnel = Tunnel(context_of(self._secret), is_service=False)
+        self._out = bytearray(self._tunnel.seal(self._channel.greeting))
+
+    def _unwrapped(self, data: bytes) -> bytes:
+        """What the service says. Raises FrameError where it is no TLS, or not our service."""
+        if self._tunnel is None or not data:
+            return data
+        from fairhold.agent.tunnel import TunnelError  # noqa: PLC0415 - likewise
+
+        try:
+            return self._tunnel.feed(data)
+        except TunnelError as error:
+            raise FrameError(str(error)) from error
+        finally:
+            self._out += self._tunnel.take()
 
     def flush(self, now: float) -> None:
         """Send what can be sent now; the rest when there is room."""
@@ -170,6 +203,13 @@ class Link:
         if wanted != self._events:
             self._events = wanted
             self._poll.modify(self._socket, wanted)
+
+
+def check_identity(directory: str) -> None:
+    """Raise ValueError where an agent cannot speak TLS, because it has not enrolled."""
+    from fairhold.agent.tunnel import context_of  # noqa: PLC0415 - others start faster without it
+
+    context_of(directory)
 
 
 def read_secret(path: str) -> bytes:

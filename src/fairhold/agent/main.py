@@ -13,9 +13,10 @@ import hashlib
 import os
 import time
 
-from fairhold.agent import groups
+from fairhold.agent import accounts, groups
+from fairhold.agent.accounts import Accounts
 from fairhold.agent.agent import Agent, log
-from fairhold.agent.link import Address, read_secret
+from fairhold.agent.link import Address, check_identity, read_secret
 from fairhold.agent.spool import Spool, is_full
 
 TYPE_CHECKING = False
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _USAGE = (
-    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --secret FILE "
-    "[--slots N] [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]"
+    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT|tls:HOST:PORT --host NAME "
+    "[--secret FILE] [--slots N] [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]\n"
+    "       [--run-as agent|submitter] [--least-uid N] [--accounts FILE] [--limit NAME=SOFT[:HARD]]..."
 )
 _WORDS = ("directory", "connect", "host", "secret")
 _LOCK_PATIENCE = 0.5
@@ -42,9 +44,9 @@ def main(words: Sequence[str]) -> int:
         os.write(1, f"{_USAGE}\n".encode())
         return 0
     try:
-        options, labels = _read(words)
+        options, repeated = _read(words)
         address = Address(options["connect"])
-        slots = int(options["slots"])
+        slots, people = int(options["slots"]), _accounts(options, repeated["limit"])
     except ValueError as error:
         log(f"{error}\n{_USAGE}")
         return 2
@@ -52,7 +54,11 @@ def main(words: Sequence[str]) -> int:
     try:
         room = _Room(directory)
         room.wait(lambda: os.makedirs(directory, 0o700, exist_ok=True))  # noqa: PTH103
-        secret = read_secret(options["secret"])
+        if people:
+            room.wait(lambda: accounts.check_host(directory, is_own=bool(address.path)))
+        secret = directory if address.is_secure else read_secret(options["secret"])
+        if address.is_secure:
+            check_identity(directory)
         if not _lock(directory, room):
             return 1
         key = hashlib.sha256(os.fsencode(os.path.realpath(directory))).hexdigest()[:12]
@@ -60,7 +66,10 @@ def main(words: Sequence[str]) -> int:
         spool = room.wait(lambda: Spool(f"{directory}/spool"))
         room.wait(spool.name)
         room.wait(lambda: spool.raise_last(spool.last()))  # the file is there before the first start
-        agent = Agent(directory, spool, address, secret, host=options["host"], slots=slots, base=base, labels=labels)
+        agent = Agent(
+            directory, spool, address, secret,
+            host=options["host"], slots=slots, base=base, labels=repeated["label"], accounts=people,
+        )  # fmt: skip
         os.chdir("/")
         gc.collect()
         gc.freeze()  # so that supervisors share these pages
@@ -71,23 +80,33 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _read(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Options, and the labels of the host."""
-    options = {"groups": "auto", "slots": "0"}
-    labels = []
+def _read(words: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Options, and those that may be repeated."""
+    options = {"groups": "auto", "slots": "0", "run-as": "agent", "least-uid": str(accounts.LEAST_UID), "accounts": ""}
+    repeated: dict[str, list[str]] = {"label": [], "limit": []}
     for name, value in zip(words[::2], words[1::2], strict=False):
         if not value:
             raise ValueError(f"{name} is empty")
-        if name == "--label":
-            labels.append(value)
+        if name[2:] in repeated:
+            repeated[name[2:]].append(value)
             continue
         if not name.startswith("--") or name[2:] not in {*_WORDS, *options}:
             raise ValueError(f"{name} is not known")
         options[name[2:]] = value
+    if options.get("connect", "").startswith("tls:"):
+        options.setdefault("secret", "")  # its certificate says who it is
     missing = [name for name in _WORDS if name not in options]
     if missing or len(words) % 2:
         raise ValueError(f"--{missing[0]} is missing" if missing else f"{words[-1]} has no value")
-    return options, labels
+    return options, repeated
+
+
+def _accounts(options: dict[str, str], limits: Sequence[str]) -> Accounts | None:
+    """Who runs what is started, None = this process. Raises ValueError."""
+    if options["run-as"] not in {"agent", "submitter"}:
+        raise ValueError(f"--run-as {options['run-as']}: write agent or submitter")
+    made = Accounts(int(options["least-uid"]), options["accounts"], dict(map(accounts.read_limit, limits)))
+    return made if options["run-as"] == "submitter" else None
 
 
 def _find_base(key: str, wanted: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PLAIN_WEIGHT = 100
 _HIGHEST_SIGNAL = 64
-_TEXTS = ("token", "directory", "stdin", "output", "job_directory", "reclaim_file")
+_TEXTS = ("token", "directory", "stdin", "output", "job_directory", "reclaim_file", "user", "account")
 
 
 class Order:
@@ -33,9 +33,12 @@ class Order:
     output_limit  : bytes of its output that are kept, 0 = all
     keep_empty    : keep its output file even if it has printed nothing
     weight        : its weight for processor time when processors are short, 100 = as every other program
+    user          : who submitted it, empty = the service does not say; account : as the service knows the account of
+                    that user to be called on hosts, empty = it does not
     """
 
     __slots__ = (
+        "account",
         "argv",
         "attempt",
         "cpu",
@@ -54,6 +57,7 @@ class Order:
         "stdin",
         "time_limit",
         "token",
+        "user",
         "weight",
     )
 
@@ -64,10 +68,7 @@ class Order:
                 raise ValueError(f"{name} is not a string")  # noqa: TRY004 - the value of a message, not a caller's mistake
         self.attempt: int = _whole(message, "attempt", 1)
         self.token: str = message["token"] if message.get("token") else _missing("token")
-        argv = message.get("argv")
-        if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
-            raise ValueError("argv is not a list of strings")
-        self.argv: list[str] = argv
+        self.argv = _words(message.get("argv"))
         environment = message.get("environment") or {}
         if not isinstance(environment, dict) or not all(isinstance(value, str) for value in environment.values()):
             raise ValueError("environment is not an object of strings")
@@ -90,6 +91,8 @@ class Order:
         if self.signal > _HIGHEST_SIGNAL:
             raise ValueError("signal is not a valid signal")
         self.weight = _whole(message, "weight", 1, PLAIN_WEIGHT)
+        self.user: str = message.get("user", "")
+        self.account: str = message.get("account", "")
         number = environment.get("FAIRHOLD_ATTEMPT", "")
         self.number = int(number) if number.isdecimal() else self.attempt
         self.environment: dict[str, str] = {
@@ -99,6 +102,12 @@ class Order:
         }
         if self.job_directory:
             self.environment["FAIRHOLD_JOB_DIRECTORY"] = self.job_directory
+
+
+def _words(argv: object) -> list[str]:
+    if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
+        raise ValueError("argv is not a list of strings")
+    return argv
 
 
 def _below(directory: str, message: Mapping[str, Any], name: str) -> str:

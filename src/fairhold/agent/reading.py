@@ -1,6 +1,8 @@
 """Reads what tasks have left in the folders of their jobs, and nothing else.
 
 A task may put anything into the place of its files: links are not followed, and only plain files and folders are read.
+In the folder of a job that belongs to another user than this process, files of that user alone are: a hard link could
+have put any other there.
 """
 
 from __future__ import annotations
@@ -98,11 +100,14 @@ def _open(jobs: str, path: str, flags: int) -> int:
         return -1
     here = -1
     try:
-        here = os.open(jobs, _FLAGS | os.O_DIRECTORY)
+        here, owner = os.open(jobs, _FLAGS | os.O_DIRECTORY), os.geteuid()
         for at, part in enumerate(parts, 1):
             inner = os.open(part, _FLAGS | (flags if at == len(parts) else os.O_DIRECTORY), dir_fd=here)
             os.close(here)
             here = inner
+            owner = os.fstat(here).st_uid if at == 1 else owner
+        if owner not in {os.geteuid(), os.fstat(here).st_uid}:
+            raise PermissionError
     except (OSError, UnicodeError):
         if here >= 0:
             os.close(here)

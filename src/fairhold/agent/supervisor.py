@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from fairhold.agent import groups, processes
 from fairhold.agent.ending import PendingRequest, reason_of
-from fairhold.agent.launch import NotStartedError, launch
+from fairhold.agent.launch import NotStartedError, Runner
 from fairhold.agent.output import FIRST_LOOK, Output
 from fairhold.agent.spool import EXIT, LIFE, NOTICE, STOP, SpoolError, exit_record, read_line, write_line
 
@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from fairhold.agent.accounts import Accounts
     from fairhold.agent.order import Order
     from fairhold.agent.spool import Spool
 
@@ -63,12 +64,23 @@ class Supervisor:
     lease : until when it may run, on the clock of `now`; None = for ever
     base  : where groups can be made, empty = nowhere
     group : that this process is in, made for the attempt; empty = none
+    accounts : of those as whom commands run, None = they run as this process
     """
 
     def __init__(
-        self, order: Order, spool: Spool, descriptor: int, tell: int, *, lease: float | None, base: str, group: str
+        self,
+        order: Order,
+        spool: Spool,
+        descriptor: int,
+        tell: int,
+        *,
+        lease: float | None,
+        base: str,
+        group: str,
+        accounts: Accounts | None = None,
     ) -> None:
         self._order, self._spool, self._descriptor, self._tell, self._base = order, spool, descriptor, tell, base
+        self._accounts, self._runner = accounts, Runner()
         self._asked = PendingRequest()
         self._pid = 0
         self._status: int | None = None
@@ -101,7 +113,8 @@ class Supervisor:
 
     def _attend(self, life: dict[str, Any]) -> dict[str, Any]:
         try:
-            self._pid, output = launch(self._order)
+            self._runner = Runner.of(self._order, self._accounts)
+            self._pid, output = self._runner.launch(self._order)
         except NotStartedError as error:
             return exit_record(error.reason, str(error), started=self._started)
         life.update(command=self._pid, command_start=processes.started_at(self._pid), started=self._started)
@@ -123,7 +136,8 @@ class Supervisor:
                 self._act(now())
         if has_others:
             self._clear()
-        self._output.close()
+        with self._runner.acting():
+            self._output.close()
         self._drop_reclaim_file()
         return self._record()
 
@@ -273,17 +287,18 @@ class Supervisor:
             "cycle": order.get("cycle"),
         }
         draft = f"{self._order.reclaim_file}.tmp"
-        try:
-            with open(draft, "w", encoding="utf-8") as file:  # noqa: PTH123
-                file.write(json.dumps(document) + "\n")
-            os.rename(draft, self._order.reclaim_file)  # noqa: PTH104
-        except OSError:  # a full disk: the signal says it too
-            with suppress(OSError):
-                os.unlink(draft)  # noqa: PTH108
+        with self._runner.acting():
+            try:
+                with open(draft, "w", encoding="utf-8") as file:  # noqa: PTH123
+                    file.write(json.dumps(document) + "\n")
+                os.rename(draft, self._order.reclaim_file)  # noqa: PTH104
+            except OSError:  # a full disk: the signal says it too
+                with suppress(OSError):
+                    os.unlink(draft)  # noqa: PTH108
 
     def _drop_reclaim_file(self) -> None:
         if self._asked.was_noticed:
-            with suppress(OSError):
+            with self._runner.acting(), suppress(OSError):
                 os.unlink(self._order.reclaim_file)  # noqa: PTH108
 
     def _record(self) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from fairhold.client.errors import Refused
 from fairhold.client.finding import Target, find
@@ -13,24 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from fairhold.cli.kubectl import Wanted
     from fairhold.engines.kubernetes.api import Api
 
 EXTRA = "this needs an extra: `pip install 'fairhold[kubernetes]'`"
-_NOT_FOUND = 404
-
-
-class Wanted(NamedTuple):
-    """Which service is asked.
-
-    kubeconfig, context : of the cluster, as kubectl has them
-    home    : namespace of the service
-    service : URL of another one, empty = the one in the cluster
-    """
-
-    kubeconfig: Path | None
-    context: str
-    home: str
-    service: str
 
 
 @contextmanager
@@ -84,7 +71,7 @@ def _not_governed(api: Api, namespace: str, name: str) -> InputError:
     try:
         api.request("GET", f"/api/v1/namespaces/{namespace}/pods/{name}")
     except ApiError as error:
-        if error.status == _NOT_FOUND:
+        if error.status == HTTPStatus.NOT_FOUND:
             what, mend = f"there is no pod `{told}` in the namespace `{place}`", "name its namespace with -n"
             return InputError([Fault("no-such-pod", what, mend)])
         what = f"the service governs no pod `{told}` of the namespace `{place}`, and you may not look at it: {error}"

@@ -219,7 +219,7 @@ def windows(
 
 @commands.command(rich_help_panel=_FILES)
 def schema(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="plan, state or jobs.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="plan, state, jobs or access.")],
 ) -> None:
     """Print the JSON Schema of a file format, for editors."""
     from fairhold.cli.files import print_schema  # noqa: PLC0415

@@ -120,6 +120,7 @@ def _diff_in_scenario(plans: tuple[Plan, Plan], path: Path, look: Look, moved: d
     from fairhold.cli.windows import duration_of  # noqa: PLC0415
     from fairhold.cycle.plan_timeline import STATED, Assumed  # noqa: PLC0415
     from fairhold.lab.cluster_at import standing_at  # noqa: PLC0415
+    from fairhold.planio.nodes import with_nodes  # noqa: PLC0415
     from fairhold.sim.effect import effect_of, effect_over_time  # noqa: PLC0415
 
     if not look.at:
@@ -127,6 +128,7 @@ def _diff_in_scenario(plans: tuple[Plan, Plan], path: Path, look: Look, moved: d
     old, new = plans
     ahead = duration_of(look.ahead)
     played = standing_at(path, old, look.at)
+    new = with_nodes(new, played.nodes)
     checkpoint = duration_of(look.checkpoint, "--checkpoint") if look.checkpoint else played.work.checkpoint
     assumed = Assumed(STATED, checkpoint)
     found = effect_of(played.standing, new, moved, ahead)

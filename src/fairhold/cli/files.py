@@ -296,8 +296,8 @@ def _numbers(finding: Finding) -> str:
 
 def print_schema(kind: str) -> None:
     """`schema`: the JSON Schema of a file format."""
-    from fairhold.planio.schema import schema  # noqa: PLC0415
+    from fairhold.planio.schema import KINDS, schema  # noqa: PLC0415
 
-    if kind not in ("plan", "state", "jobs"):
-        raise UsageError(f"there is no schema of `{kind}`; ask for plan, state or jobs")
+    if kind not in KINDS:
+        raise UsageError(f"there is no schema of `{kind}`; ask for {', '.join(KINDS[:-1])} or {KINDS[-1]}")
     print_text(schema(kind).rstrip())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path  # noqa: TC003 - Typer reads annotations
 from typing import Annotated
 
@@ -36,6 +37,9 @@ def kubernetes_manifest(
             help="Plan to put in force; default: that of the ConfigMap fairhold-plan, which others make.",
         ),
     ] = None,
+    plan_object: Annotated[
+        str, typer.Option("--plan-object", metavar="NAME", help="Take the plan from this Plan of the cluster.")
+    ] = "",
     replicas: Annotated[
         int, typer.Option("--replicas", metavar="N", help="1, or 0 = the service is not started.", min=0, max=1)
     ] = 1,
@@ -50,6 +54,13 @@ def kubernetes_manifest(
     observe_only: Annotated[
         bool, typer.Option("--observe-only", help="Of a service that decides nothing: rights to look, no policies.")
     ] = False,
+    no_viewer: Annotated[
+        bool, typer.Option("--no-viewer", help="Without the token of those who may look, and their role.")
+    ] = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="OPTION", help="Further option of `serve`: `--keep-jobs=90d`. Repeatable."),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -59,8 +70,18 @@ def kubernetes_manifest(
 ) -> None:
     """Print all that is to be applied: rights, admission policies, plan and service; needs no cluster."""
     from fairhold.cli.kubernetes import print_manifest  # noqa: PLC0415
+    from fairhold.engines.kubernetes.manifest_settings import ManifestSettings  # noqa: PLC0415
 
-    print_manifest(namespace, image, plan, user, output, replicas=replicas, observes=observe_only)
+    settings = ManifestSettings(
+        namespace,
+        replicas=replicas,
+        user=user,
+        plan_object=plan_object,
+        observes=observe_only,
+        has_viewers=not no_viewer,
+        options=tuple(option or ()),
+    )
+    print_manifest(replace(settings, image=image) if image else settings, plan, output)
 
 
 @kubernetes_app.command("pods")
@@ -101,7 +122,7 @@ def kubernetes_release(
     ] = None,
     context: Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")] = "",
 ) -> None:
-    """Let all pods go: gates, finalizers and annotations of Fairhold are taken away, and pods run on."""
+    """Let all pods go: gates, finalizers, annotations and conditions of Fairhold are taken away, and pods run on."""
     from fairhold.cli.kubernetes_release import release_pods  # noqa: PLC0415
 
     release_pods(namespace, kubeconfig, context)

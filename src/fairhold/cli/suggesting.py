@@ -63,7 +63,7 @@ def suggest_plan(
     try:
         found = suggest(
             bench,
-            candidates(experiment.plan, document, consumer),
+            candidates(experiment.plan_with_all_nodes, document, consumer),
             processes,
             lambda done, whole: advance.show(f"{done:,} of {count(whole, 'change')}", done, whole),
         )

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SERVICE, TOKEN, STATE, CERTIFICATES = "FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN", "FAIRHOLD_STATE", "FAIRHOLD_CA"
+STORE = "FAIRHOLD_STORE"
+"""Where the store of a service is that has none in its state directory."""
 XDG = "XDG_STATE_HOME"
 CURRENT = "current"
 FILE = "service.json"
+FILE_OF_SIGN_INS = "sign-ins.json"
+HERE = "http://fairhold"
+"""How a service is called over its Unix socket."""
 START = "start one with `fairhold serve PLAN`, or name one with `--service` or FAIRHOLD_SERVICE"
 _LONGEST = 120
 """Bytes below which the path of a socket stays on every system, and some."""
@@ -32,6 +37,7 @@ class Target(NamedTuple):
     directory    : state directory, None = not known, as of a service elsewhere
     certificates : file of those that sign its certificate, empty = the system's
     host         : what the service is called in requests, empty = as the URL says
+    sign_ins     : folder of a sign-in at this service, whose token counts; None = there is none
     """
 
     url: str
@@ -40,11 +46,17 @@ class Target(NamedTuple):
     directory: Path | None = None
     certificates: str = ""
     host: str = ""
+    sign_ins: Path | None = None
 
     @property
     def name(self) -> str:
         """As people read it."""
         return f"unix:{self.socket}" if self.socket else self.url
+
+    @property
+    def key(self) -> str:
+        """What a sign-in at it is kept under: the same by its socket and by its address, where that is known."""
+        return self.name if self.url == HERE else self.url
 
 
 def base_directory(environ: Mapping[str, str] | None = None) -> Path:
@@ -72,6 +84,8 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
     named = url or environ.get(SERVICE, "")
     secret = token or environ.get(TOKEN, "")
     target = _named(named) if named else _current(base_directory(environ))
+    if not secret and _has_signed_in(target, environ):
+        return target._replace(token="", sign_ins=base_directory(environ), certificates=environ.get(CERTIFICATES, ""))
     if named and not secret:
         secret = _token_of_same(target, environ)
     elif not (secret.isascii() and secret.isprintable()):
@@ -79,10 +93,23 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
     return target._replace(token=secret or target.token, certificates=environ.get(CERTIFICATES, ""))
 
 
+def _has_signed_in(target: Target, environ: Mapping[str, str]) -> bool:
+    """Whether this user has signed in at a service, and not out."""
+    try:
+        directory = base_directory(environ)
+    except UsageError:
+        return False
+    if not (directory / FILE_OF_SIGN_INS).is_file():
+        return False
+    from fairhold.client.login import SignIns  # noqa: PLC0415 - most commands need none of it
+
+    return SignIns(directory).find(target.key) is not None
+
+
 def _named(text: str) -> Target:
     if text.startswith("unix:") and text != "unix:":
         path = Path(text.removeprefix("unix:")).expanduser().absolute()
-        return Target("http://fairhold", str(path), _text(path.with_name("token")), path.parent)
+        return Target(HERE, str(path), _text(path.with_name("token")), path.parent)
     try:
         parts = urlsplit(text)
         is_good = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0

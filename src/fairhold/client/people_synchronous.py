@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.client import people
+from fairhold.client import people, steps
 from fairhold.client.connections import Connections
 from fairhold.client.typed import moment
 
@@ -37,6 +37,14 @@ class PeopleCalls(Connections):
         """Let a token count no more."""
         return self._run(people.revoke_token(token))
 
+    def enrol_host(self, host: str) -> Document:
+        """With which `code` the agent of a host can enrol, once and soon: `fairhold agent enrol`."""
+        return self._run(steps.enrol_host(host))
+
+    def revoke_host(self, host: str) -> Document:
+        """Let the certificates of a host count no more, and end the connection of its agent."""
+        return self._run(steps.revoke_host(host))
+
     def access(self, version: int | None = None) -> Document:
         """The access document in force, or a version of it."""
         return self._run(people.access(version))
@@ -57,6 +65,7 @@ class PeopleCalls(Connections):
         self,
         *,
         after: int | None = None,
+        before: int | None = None,
         user: str | None = None,
         action: str | None = None,
         target: str | None = None,
@@ -66,11 +75,11 @@ class PeopleCalls(Connections):
         limit: int = 100,
         timeout: float = 0,
     ) -> list[Document]:
-        """Records of what was done and refused, in order: the last ones, or those behind the number `after`.
+        """Records of what was done and refused, in order: the last ones, `before` a number, or those behind `after`.
 
         timeout : with `after`, seconds to wait for more
         """
-        named: dict[str, Value] = {"after": after, "user": user, "action": action, "target": target}
+        named: dict[str, Value] = {"after": after, "before": before, "user": user, "action": action, "target": target}
         named |= {"outcome": outcome, "from": moment(start), "to": moment(end), "limit": limit}
         found = self._run(people.audit(named, timeout))
         return list(found["records"])

@@ -337,6 +337,16 @@ def open_host(host: str) -> Steps[Document]:
     return (yield from ask(request("POST", "hosts", host, "open", body={}, is_safe=True)))
 
 
+def enrol_host(host: str) -> Steps[Document]:
+    """A code with which a host can enrol once."""
+    return (yield from ask(request("POST", "hosts", host, "enrol", body={})))
+
+
+def revoke_host(host: str) -> Steps[Document]:
+    """Let the certificates of a host count no more."""
+    return (yield from ask(request("POST", "hosts", host, "revoke", body={}, is_safe=True)))
+
+
 def pause_group(group: str, verb: str, body: Document) -> Steps[Document]:
     """`pause` or `resume` the `grants` and `reclaims` of a resource group."""
     return (yield from ask(request("POST", "groups", group, verb, body=body, is_safe=True)))

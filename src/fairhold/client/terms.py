@@ -9,7 +9,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairhold.client.finding import TOKEN
+from fairhold.client.finding import STORE, TOKEN
 from fairhold.errors import ArgumentError, Fault
 
 if TYPE_CHECKING:
@@ -117,8 +117,9 @@ def _words(argv: Sequence[str]) -> list[str]:
 
 
 def own_environment() -> dict[str, str]:
-    """The caller's variables: without the token of the service, and without what is not Unicode text."""
-    return {name: value for name, value in os.environ.items() if name != TOKEN and _is_text(name) and _is_text(value)}
+    """The caller's variables: without what the service's people prove themselves by, and what is not Unicode text."""
+    told = {name: value for name, value in os.environ.items() if name not in {TOKEN, STORE}}
+    return {name: value for name, value in told.items() if _is_text(name) and _is_text(value)}
 
 
 def after_rows(names: Iterable[str | tuple[str, str]]) -> list[Document]:

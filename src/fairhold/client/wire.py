@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,14 @@ import httpx
 
 from fairhold.client.errors import ConnectionLost, ServiceError, ServiceMissing
 from fairhold.client.exchange import Request, Response
-from fairhold.client.finding import START
+from fairhold.client.finding import HERE, START
+from fairhold.client.login import Renewed
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
     from fairhold.client.finding import Target
 
-HERE = "http://fairhold"
-"""How a service is called over its Unix socket."""
 _CONNECT, _ANSWER = 10.0, 90.0
 """Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
 
@@ -24,7 +26,34 @@ def settings(target: Target) -> dict[str, Any]:
     """What an httpx client is made with."""
     headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
     url = HERE if target.socket else target.url  # a port is another one when the service has restarted
-    return {"base_url": url, "headers": headers, "follow_redirects": False, "trust_env": False}
+    auth = SignedIn(target) if target.sign_ins else None
+    return {"base_url": url, "headers": headers, "auth": auth, "follow_redirects": False, "trust_env": False}
+
+
+class SignedIn(httpx.Auth):
+    """Shows the token of a sign-in, as it is good when a request is sent."""
+
+    def __init__(self, target: Target) -> None:
+        assert target.sign_ins is not None
+        self._plain = target._replace(sign_ins=None)
+        self._renewed = Renewed(target.sign_ins, target.key, self._ask)
+
+    def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Put the token into a request."""
+        request.headers["Authorization"] = f"Bearer {self._renewed.token()}"
+        yield request
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """The same; to renew it, files are read and the service is asked in another thread."""
+        request.headers["Authorization"] = f"Bearer {await asyncio.to_thread(self._renewed.token)}"
+        yield request
+
+    def _ask(self, request: Request) -> Response:
+        try:
+            with httpx.Client(**settings(self._plain), transport=httpx.HTTPTransport(**wire(self._plain))) as http:
+                return answered(http.request(**call(request)))
+        except httpx.HTTPError as error:
+            raise broken(error, self._plain.name) from error
 
 
 def wire(target: Target) -> dict[str, Any]:

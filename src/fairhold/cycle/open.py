@@ -107,12 +107,7 @@ def _book_requests(books: dict[str, Books], state: State) -> None:
         book, request_row = books[group], row_of[group][allocation.request]
         host = book.hosts.row_of[allocation.host]
         transitions.grant(book, request_row, host, allocation.units, allocation.started)
-    for held in state.held:
-        if held.request not in of_request:
-            continue
-        group = of_request[held.request].resource_group
-        book = books[group]
-        transitions.keep(book, row_of[group][held.request], book.hosts.row_of[held.host], held.units)
+    _keep(books, state, row_of, of_request)
     for notice in state.notices:
         group = notice.resource_group
         if group:
@@ -165,6 +160,22 @@ def _book_notice(book: Books, notice: Notice, row_of: Mapping[str, int], now: in
             transitions.give_notice(book, allocation, units, taker, notice.deadline, reason)
             left -= units
     assert left == 0, "the reader checks that nobody has more units under notice than it holds"
+
+
+def _keep(
+    books: Mapping[str, Books], state: State, row_of: Mapping[str, Mapping[str, int]], of_request: Mapping[str, Request]
+) -> None:
+    """What a state holds for requests; for none more than it wants beyond what it has (R-HOLD-1)."""
+    wanted: dict[str, int] = {}
+    for held in state.held:
+        if held.request not in of_request:
+            continue
+        group = of_request[held.request].resource_group
+        book, row = books[group], row_of[group][held.request]
+        more = wanted.setdefault(held.request, book.requests.count[row] - book.requests.held[row])
+        wanted[held.request] -= held.units
+        if more > 0:
+            transitions.keep(book, row, book.hosts.row_of[held.host], min(held.units, more))
 
 
 def _held_by(book: Books, notice: Notice, row_of: Mapping[str, int], now: int) -> list[int]:

@@ -350,10 +350,12 @@ class _Finder:
         return found
 
     def _hosts(self) -> Iterator[Candidate]:
-        """More slots, or more hosts like the first one."""
+        """More slots, or more hosts like the first one; nodes of a cluster are no part of the plan."""
         for name in self.entry.resource_groups:
             group, place = self.plan.resource_groups[name], ("resource_groups", name)
             said = self.document["resource_groups"][name]
+            if group.selector is not None:
+                continue
             if group.hosts:
                 first, at = dict(said["hosts"][0]), len(said["hosts"])
                 parts = [Part((*place, "hosts", at, key), said=value) for key, value in first.items() if key != "name"]

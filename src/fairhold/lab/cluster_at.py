@@ -12,13 +12,16 @@ from fairhold.lab.simulating import simulation_of
 from fairhold.model.workload import ENDLESS
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.document import parse_document, read_text
+from fairhold.planio.nodes import with_nodes
 from fairhold.planio.report import Report
 from fairhold.sim.effect import Standing
+from fairhold.sim.replay import RecordDriver
 from fairhold.sim.task_durations import Courses
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fairhold.model.kubernetes import Node
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
@@ -34,11 +37,13 @@ class Played(NamedTuple):
 
     end_of : when attempts end by themselves, as the workload says
     work   : what starting and stopping costs there
+    nodes  : of the cluster then, of which plans take their hosts
     """
 
     standing: Standing
     end_of: EndOf
     work: Work
+    nodes: tuple[Node, ...] = ()
 
 
 def scenario_file(path: Path) -> Path | None:
@@ -68,8 +73,9 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
         report.fault("not-supported-yet", what, "leave it out, or write plans with the scaled hosts", ("scale",))
     instant = moment(report, at, ("--at",), experiment.start)
     report.settle()
-    is_replay = experiment.is_replay and experiment.plan == plan
-    simulation = simulation_of(replace(experiment, plan=plan, end=instant, is_replay=is_replay), ())
+    other = experiment.under(plan)
+    played = replace(experiment if other.plan == experiment.plan else other, end=instant)
+    simulation = simulation_of(played, ())
     simulation.run()
     cluster = simulation.live.cluster
     if not cluster.jobs:
@@ -85,4 +91,6 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
         return None if duration == ENDLESS else attempt.started + delay + duration
 
     own = "" if experiment.event_trace is None else experiment.event_trace.own
-    return Played(Standing(plan, instant, freeze(cluster), own), end_of, experiment.work)
+    nodes = tuple(simulation.nodes.values()) if isinstance(simulation, RecordDriver) else ()
+    standing = Standing(with_nodes(plan, nodes), instant, freeze(cluster), own)
+    return Played(standing, end_of, experiment.work, nodes)

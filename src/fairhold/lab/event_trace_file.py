@@ -10,9 +10,19 @@ from fairhold.errors import Fault, InputError
 from fairhold.lab.rebuilding import UNREADABLE, damaged
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator.events import Dependency, Event, Exit, JobSubmitted, MachineReported, Outcome, TaskEnded
+from fairhold.planio.nodes import nodes_document, nodes_of
 from fairhold.planio.plan import read_plan
 from fairhold.planio.report import shown
-from fairhold.sim.event_trace import Began, Cycled, EventTrace, Line, Replanned, ServiceClosing, ServiceStarted
+from fairhold.sim.event_trace import (
+    Began,
+    Cycled,
+    EventTrace,
+    Line,
+    NodesChanged,
+    Replanned,
+    ServiceClosing,
+    ServiceStarted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +46,8 @@ def story_lines(event_trace: EventTrace, plan_names: Iterator[str], head: Mappin
         "has_cycles": event_trace.has_cycles,
         "lines": len(event_trace.lines),
         "quotas": {group: list(quota) for group, quota in event_trace.quotas.items()},
+        **({"nodes": nodes_document(event_trace.nodes)} if event_trace.nodes else {}),
+        **({"is_observing": True} if event_trace.is_observing else {}),
     }
     yield _encode({**first, **head}) + "\n"
     for line in event_trace.lines:
@@ -43,6 +55,9 @@ def story_lines(event_trace: EventTrace, plan_names: Iterator[str], head: Mappin
         if isinstance(what, Replanned):
             windows = {group: list(entries) for group, entries in what.windows.items()}
             said: Document = {"plan": next(plan_names), "moved": dict(what.moved), "windows": windows}
+        elif isinstance(what, NodesChanged):
+            windows = {group: list(entries) for group, entries in what.windows.items()}
+            said = {"nodes": nodes_document(what.nodes), "windows": windows}
         else:
             said = {each.name: _plain(getattr(what, each.name)) for each in fields(what)}
             plain = {each.name: _plain(each.default) for each in fields(what)}
@@ -86,21 +101,18 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[EventTrace, D
         raise InputError([Fault("record-damaged", what, mend, file=str(path), line=1)])
     state = head.get("state")
     document = None if state is None else _guarded(path, 1, lambda: json.loads((path.parent / state).read_text()))
-    event_trace = _guarded(
-        path,
-        1,
-        lambda: EventTrace(
-            str(head["own"]),
-            int(head["begin"]),
-            int(head["end"]),
-            document,
-            tuple(lines),
-            decided,
-            bool(head["has_cycles"]),
-            {group: tuple(map(int, quota)) for group, quota in head.get("quotas", {}).items()},
-        ),
+    return _guarded(path, 1, lambda: _event_trace(head, document, tuple(lines), decided)), head
+
+
+def _event_trace(
+    head: Document, state: Document | None, lines: tuple[Line, ...], decided: tuple[str, ...]
+) -> EventTrace:
+    return EventTrace(
+        *(str(head["own"]), int(head["begin"]), int(head["end"]), state, lines, decided, bool(head["has_cycles"])),
+        quotas={group: tuple(map(int, quota)) for group, quota in head.get("quotas", {}).items()},
+        nodes={name: node for name, node in nodes_of(head.get("nodes", {})).items() if node is not None},
+        is_observing=bool(head.get("is_observing", False)),
     )
-    return event_trace, head
 
 
 def _guarded(path: Path, number: int, work: Callable[[], Any]) -> Any:  # noqa: ANN401
@@ -118,8 +130,10 @@ def _line(row: Any, folder: Path) -> Line:  # noqa: ANN401 - of a file
     if not isinstance(at, int) or not isinstance(said, dict):
         raise TypeError("a line is an instant, a word and its fields")
     waits = {name: said.pop(name) for name in ("after_notice", "after_stop") if name in said}
-    if kind == "Replanned":
+    if kind in {"Replanned", "NodesChanged"}:
         windows = {group: tuple(entries) for group, entries in said["windows"].items()}
+        if kind == "NodesChanged":
+            return Line(at, NodesChanged(nodes_of(said["nodes"]), windows))
         return Line(at, Replanned(read_plan(folder / said["plan"])[0], said["moved"], windows))
     if kind not in _KINDS:
         raise ValueError(f"there is no entry kind {kind!r}")

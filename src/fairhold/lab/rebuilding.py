@@ -9,13 +9,16 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.replanning import put_in_force
+from fairhold.planio.nodes import nodes_of, take_nodes, with_nodes
 from fairhold.planio.plan import parse_plan
-from fairhold.runtime.live.journal import PLAN_APPLIED, change_of
+from fairhold.runtime.live.journal import NODES, PLAN_APPLIED, change_of
+from fairhold.sim.event_trace import NodesChanged, Replanned
 from fairhold.sim.forecast import thawed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from fairhold.model.kubernetes import Node
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
     from fairhold.ports import Entry
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
 RESTORE = "use an undamaged store or record: `fairhold store check` looks through a store"
 UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What is raised where something that was written down is not as it was written."""
+
+
+FORCES = (PLAN_APPLIED, NODES)
+"""Kinds of entries by which other books are in force."""
 
 
 class Saved(NamedTuple):
@@ -57,25 +64,17 @@ class Source(Protocol):
         ...
 
 
-class Put(NamedTuple):
-    """A plan came into force: the fields of its entry, and its text."""
-
-    version: int
-    moved: dict[str, str]
-    windows: dict[str, tuple[int, ...]]
-    text: str
-
-
 class Rebuilt:
     """The cluster by the entries so far.
 
-    cluster : None before the first plan; plan, version: in force
+    cluster : None before the first plan; plan, version: in force, with `nodes` as hosts where it says so
     """
 
     def __init__(self, plan_of: Callable[[int], str], own: str) -> None:
         self._plan_of, self._own = plan_of, own
         self.cluster: Cluster | None = None
         self.plan: Plan | None = None
+        self.nodes: dict[str, Node] = {}
         self.text = ""
         self.version = 0
 
@@ -84,22 +83,38 @@ class Rebuilt:
         document = saved.document["cluster"]
         self.version = saved.document["version"]
         self.text = self._plan_of(self.version)
-        self.plan = parse_plan(self.text, f"plan {self.version}")[0]
+        take_nodes(self.nodes, nodes_of(saved.document.get("nodes", {})))
+        self.plan = self._with_nodes(parse_plan(self.text, f"plan {self.version}")[0])
         self.cluster = thawed(self.plan, document, saved.at, self._own)
 
-    def put(self, at: int, fields: list[Any]) -> Put:
-        """A plan comes into force; fields: of its entry."""
-        version, moved, _, *windows = fields
-        text = self._plan_of(version)
-        force = {group: tuple(entries) for group, entries in (windows[0] if windows else {}).items()}
-        plan = parse_plan(text, f"plan {version}")[0]
-        books = open_cluster_books(plan, at, force)
+    def take(self, at: int, kind: str, fields: list[Any]) -> Replanned | NodesChanged:
+        """A plan comes into force, or the cluster has other nodes; fields: of the entry."""
+        found: Replanned | NodesChanged
+        if kind == NODES:
+            assert self.plan is not None
+            found = NodesChanged(nodes_of(fields[0]), _windows(fields[1]))
+            take_nodes(self.nodes, found.nodes)
+            self._put(at, self.plan, found.windows)
+        else:
+            self.version, moved, _, *windows = fields
+            self.text = self._plan_of(self.version)
+            plan = parse_plan(self.text, f"plan {self.version}")[0]
+            found = Replanned(plan, dict(moved), _windows(windows[0]) if windows else {})
+            self._put(at, plan, found.windows, found.moved)
+        return found
+
+    def _put(
+        self, at: int, plan: Plan, windows: Mapping[str, tuple[int, ...]], moved: Mapping[str, str] | None = None
+    ) -> None:
+        self.plan = self._with_nodes(plan)
+        books = open_cluster_books(self.plan, at, windows)
         if self.cluster is None:
             self.cluster = Cluster(books, forgets=True, own=self._own)
         else:
             put_in_force(self.cluster, books, moved)
-        self.plan, self.version, self.text = plan, version, text
-        return Put(version, dict(moved), force, text)
+
+    def _with_nodes(self, plan: Plan) -> Plan:
+        return with_nodes(plan, self.nodes.values())
 
     def apply(self, change: Change, at: int) -> None:
         """A change happens again."""
@@ -109,11 +124,15 @@ class Rebuilt:
         self.cluster.ended_jobs.clear()
 
 
+def _windows(said: Mapping[str, list[int]]) -> dict[str, tuple[int, ...]]:
+    return {group: tuple(entries) for group, entries in said.items()}
+
+
 def read_fields(entry: Entry, name: str) -> tuple[str, list[Any], Change | None]:
     """Kind and fields of an entry, and the change that it is, if it is one; InputError `record-damaged`."""
     try:
         kind, *fields = json.loads(entry.body)
-        change = None if kind == PLAN_APPLIED else change_of(kind, fields)
+        change = None if kind in FORCES else change_of(kind, fields)
     except UNREADABLE as error:
         raise damaged(name, f"entry {entry.seq} of the log cannot be read: {error}") from error
     return kind, fields, change

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.run import quotas
 from fairhold.errors import Fault, InputError
 from fairhold.lab.backtesting import Known
-from fairhold.lab.rebuilding import RESTORE, UNREADABLE, Rebuilt, damaged, read_fields
+from fairhold.lab.rebuilding import FORCES, RESTORE, UNREADABLE, Rebuilt, damaged, read_fields
 from fairhold.lab.retracing import Retracing
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
@@ -123,16 +123,19 @@ class _Recording:
             what = "nothing happened in that time" if entries or saved else "the log is empty"
             raise InputError([Fault("record-empty", what, "name a longer time, or another service", file=name)])
         is_fresh = not (cluster.jobs or cluster.machines or cluster.next_attempt > 1)
-        state, own = None if is_fresh else freeze(cluster), cluster.own
+        state, own, nodes = None if is_fresh else freeze(cluster), cluster.own, dict(self.rebuilt.nodes)
         self.plans, self.versions = [self.rebuilt.text], [self.rebuilt.version]
-        self.retracing = Retracing()
+        self.retracing = Retracing(governs=bool(nodes))
         for row in read[first:]:
             self._take(*row)
         end = min(self.until, entries[-1].at + 1)
         lines = self.retracing.close(is_running=self.source.is_running() or end == self.until)
-        has_cycles = self.retracing.has_cycles
-        decided = tuple(self.decided)
-        event_trace = EventTrace(own, begin, end, state, tuple(lines), decided, has_cycles=has_cycles, quotas=told)
+        event_trace = EventTrace(
+            *(own, begin, end, state, tuple(lines), tuple(self.decided), self.retracing.has_cycles),
+            quotas=told,
+            nodes=nodes,
+            is_observing=self.retracing.is_observing,
+        )
         is_cut = saved is not None and saved.at > self.since
         return Record(event_trace, tuple(self.plans), tuple(self.versions), self.left_out, is_cut)
 
@@ -142,7 +145,7 @@ class _Recording:
         for place, (entry, kind, _, change) in enumerate(read):
             if entry.at >= self.since:
                 break
-            if kind == PLAN_APPLIED:
+            if kind in FORCES:
                 last.clear()
             elif isinstance(change, said.CycleRan):
                 last[change.resource_group] = place
@@ -179,25 +182,24 @@ class _Recording:
     def pass_by(self, entry: Entry, kind: str, fields: list[Any], change: Change | None) -> None:
         """An entry before the begin."""
         what = f"entry {entry.seq} of the log does not fit what was before it"
-        if kind == PLAN_APPLIED:
-            self._guarded(lambda: self.rebuilt.put(entry.at, fields), what)
+        if kind in FORCES:
+            self._guarded(lambda: self.rebuilt.take(entry.at, kind, fields), what)
         elif change is not None:
             self._guarded(lambda: self.rebuilt.apply(change, entry.at), what)
 
     def _take(self, entry: Entry, kind: str, fields: list[Any], change: Change | None) -> None:
-        if change is None and kind != PLAN_APPLIED:
+        if change is None and kind not in FORCES:
             word = QUIET.get(kind, f"entries of the kind {kind}")
             if word:
                 self.left_out[word] = self.left_out.get(word, 0) + 1
             return
         if change is None:
-            put = self._guarded(
-                lambda: self.rebuilt.put(entry.at, fields), f"entry {entry.seq} of the log does not fit"
-            )
-            assert self.rebuilt.plan is not None
-            self.plans.append(put.text)
-            self.versions.append(put.version)
-            self.retracing.tell(entry.at, Replanned(self.rebuilt.plan, put.moved, put.windows))
+            what = f"entry {entry.seq} of the log does not fit"
+            put = self._guarded(lambda: self.rebuilt.take(entry.at, kind, fields), what)
+            if isinstance(put, Replanned):
+                self.plans.append(self.rebuilt.text)
+                self.versions.append(self.rebuilt.version)
+            self.retracing.tell(entry.at, put)
             return
         cluster = self.rebuilt.cluster
         assert cluster is not None

@@ -26,13 +26,14 @@ from fairhold.orchestrator.events import (
     MachineReported,
     MachineSilent,
     Outcome,
+    TaskAdopted,
     TaskCancelled,
     TaskEnded,
     TaskRunning,
     Woken,
 )
 from fairhold.orchestrator.machines import HOST_LOST
-from fairhold.sim.event_trace import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted
+from fairhold.sim.event_trace import Began, Cycled, Line, NodesChanged, Replanned, ServiceClosing, ServiceStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,10 +50,13 @@ _GRANTS = (said.Started, said.Kept, said.LoansCounted, said.Rebooked, said.Owner
 class Retracing:
     """Collects the lines of an event trace.
 
+    governs    : whether the service governs a cluster, whose work may have begun before it is known
     has_cycles : whether any cycle was written down
+    is_observing : whether all that began was told by others
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, governs: bool = False) -> None:
+        self.governs, self._adopted, self._decided = governs, 0, 0
         self.lines: list[Line] = []
         self.has_cycles = False
         self._at = -1
@@ -98,7 +102,8 @@ class Retracing:
         """Something happened."""
         self._enter(at)
         self._tell(what)
-        if isinstance(what, Replanned):
+        self.governs |= isinstance(what, NodesChanged)
+        if isinstance(what, (Replanned, NodesChanged)):
             self._granted = len(self.lines)
 
     def take(self, at: int, change: said.Change, cluster: Cluster) -> None:
@@ -131,6 +136,10 @@ class Retracing:
             if self.has_cycles or not isinstance(line.what, Woken):
                 found.append(line)
         return found
+
+    @property
+    def is_observing(self) -> bool:  # noqa: D102 - see the class
+        return 0 < self._adopted == self._decided
 
     def _is_handed_on(self, place: int) -> bool:
         """Whether units begin to be used from there on before a cycle ran in their group."""
@@ -191,15 +200,24 @@ class Retracing:
     # Attempts
 
     def _start(self, change: said.Started, cluster: Cluster) -> None:
+        if self.governs and self._last is None:  # no cycle, and no end whose units are handed on
+            self._tell(TaskAdopted(change.job, change.places[0][0], is_running=False))
+            self._adopted += 1
+        self._decided += 1
         self._group_of[len(self.lines)] = cluster.jobs[change.job].resource_group
         is_caused = self._is_caused
         self._tell(Began(change.attempt, change.job, change.task, change.number))
         self._is_caused = is_caused
 
     def _run(self, change: said.Running, _cluster: Cluster) -> None:
-        self._tell(TaskRunning(change.attempt))
+        before = self.lines[-2] if isinstance(self._last, said.Started) and len(self.lines) > 1 else None
+        if before is not None and before.at == self._at and isinstance(before.what, TaskAdopted):
+            self.lines[-2] = before._replace(what=replace(before.what, is_running=True))
+        else:
+            self._tell(TaskRunning(change.attempt))
 
     def _notice(self, change: said.Noticed | said.Drained, _cluster: Cluster) -> None:
+        self._decided += 1
         self._noticed.setdefault(change.attempt, self._at)
 
     def _withdraw(self, change: said.Withdrawn | said.Undrained, _cluster: Cluster) -> None:

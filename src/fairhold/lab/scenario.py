@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -289,17 +289,17 @@ def _of_record(report: Report, said: _Sections, file: Path, files: Mapping[str, 
     if end <= begin:
         refuse_end(report)
     report.settle()
-    experiments = {
-        label: Experiment(
+    experiments = {}
+    for label, plan in said.plans.items():
+        one = Experiment(
             *(plan, found.workload, event_trace.begin, min(end, event_trace.end)),
             slot=said.slot,
             min_gap=said.cycle[0],
             max_interval=said.cycle[1],
             event_trace=event_trace,
-            is_replay=digest_of(read_text(files[label])) == found.digest,
         )
-        for label, plan in said.plans.items()
-    }
+        is_replay = digest_of(read_text(files[label])) == found.digest
+        experiments[label] = replace(one.under(plan), is_replay=is_replay)
     piece = max(1, -(-(end - begin) // PIECES))
     return Scenario(experiments, begin, piece, said.resources, said.expect, Findings(str(file), "job"))
 

@@ -130,7 +130,9 @@ def read_resources(report: Report, value: Value, plans: Mapping[str, Plan]) -> t
 
 
 def on_hosts(plan: Plan) -> list[str]:
-    """Resources that a host of the plan has; none where it is shared in slots."""
+    """Resources that a host of the plan has, or nodes of a cluster may have; none where it is shared in slots."""
+    if any(group.selector is not None and not group.slot for group in plan.resource_groups.values()):
+        return [each.name for each in plan.resources]
     hosts = [host for group in plan.resource_groups.values() for host in group.hosts if host.amounts]
     return [each.name for at, each in enumerate(plan.resources) if any(host.amounts[at] for host in hosts)]
 

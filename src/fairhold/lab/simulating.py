@@ -19,7 +19,7 @@ from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
 from fairhold.sim.quotas import Quotas, VectorQuotas
-from fairhold.sim.replay import Replay
+from fairhold.sim.replay import RecordDriver, Replay
 from fairhold.sim.summary import summarize
 from fairhold.sim.verifying import Recomputed
 
@@ -68,7 +68,7 @@ def simulate(
     told += [] if twin is None else [twin]
     simulation = simulation_of(experiment, told)
     measures = measures_of(scenario, simulation.live.cluster)
-    if isinstance(simulation, Replay):
+    if isinstance(simulation, RecordDriver):
         simulation.on_plan = _replanned(told)
     of_vectors = VectorQuotas(experiment.plan)
     told += [of_vectors] if any(each.group == POOLED for each in measures) else []

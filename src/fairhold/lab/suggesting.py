@@ -123,7 +123,7 @@ class Bench:
         for scenario in self.scenarios:
             ((name, experiment),) = scenario.experiments.items()
             waits = Waits(self.asked.path, scenario.begin)
-            one = replace(scenario, experiments={name: replace(experiment, plan=plan)})
+            one = replace(scenario, experiments={name: experiment.under(plan)})
             summary = simulate(one, name, watches=[waits])
             spreads = spread(waits.all(summary["end"]))
             if not spreads["count"]:

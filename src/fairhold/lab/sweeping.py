@@ -77,7 +77,7 @@ def _try(
     except InputError as error:
         return Tried(values, error.faults[0].what, ())
     ((name, experiment),) = scenario.experiments.items()
-    summary = simulate(replace(scenario, experiments={name: replace(experiment, plan=plan)}), name)
+    summary = simulate(replace(scenario, experiments={name: experiment.under(plan)}), name)
     shared = summary["shared"][0]
     never = tuple(never_run(each.path, summary) for each in asked)
     return Tried(values, "", tuple(each.found(shared) for each in asked), never)

@@ -69,6 +69,7 @@ class CycleContext:
     blocked   : slots beyond the quotas on hosts used by one consumer at a time (R-HOSTS-2)
     claims    : leaf → hosts on which it gives units first, and how many there, one claim after another (R-SITE-4)
     switched  : (rows,) units of a leaf that are reclaimed because its policy has changed at a switch (R-SWITCH-1)
+    leaving   : request → units of a gang that leave at this switch
     bound     : (rows,) units of a leaf that are reclaimed even if no unit is missing
     protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
     keep      : (rows,) units that are not reclaimed for others (R-KEEP-1)
@@ -98,6 +99,7 @@ class CycleContext:
     blocked: int
     claims: dict[int, list[tuple[tuple[int, ...], int]]]
     switched: array[int]
+    leaving: dict[int, int]
     bound: array[int]
     protected: array[int]
     keep: array[int]
@@ -133,6 +135,7 @@ def new_draft(snapshot: Snapshot, known: array[int] | None = None) -> CycleConte
         blocked=0,
         claims={},
         switched=zeros(rows),
+        leaving={},
         bound=snapshot.pinned[:],
         protected=zeros(rows),
         keep=zeros(rows),

@@ -24,6 +24,8 @@ class Spec:
     memory      : bytes that an attempt may use, 0 = as much as there is
     notice      : number of the signal that tells of a reclaim or another stop
     lead        : microseconds before the deadline at which that signal is sent, 0 = at once with the notice
+    user        : who submitted it
+    account     : as the user's account on hosts is called where who knows him says so, empty = as the user
     """
 
     consumer: str
@@ -36,5 +38,6 @@ class Spec:
     notice: int = TERM
     lead: int = 0
     user: str = ""
+    account: str = ""
     name: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)

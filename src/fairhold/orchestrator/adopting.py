@@ -26,6 +26,8 @@ def adopt(live: Orchestrator, event: TaskAdopted) -> None:
         what = f"the host `{event.host}` is none of those that `{job.consumer}` may use"
         raise _refused("unknown-host", what, "look at the plan's `nodes`, and at the labels of the node")
     index, number = job.peek()
+    if event.last >= live.cluster.next_attempt:
+        live.do(say.AttemptNumbersTaken(event.last))
     name = live.cluster.next_attempt
     unit = ("/", (), (), ()) if group == POOLED else ("", (), (), ())
     live.do(say.Started(name, job.name, index, number, ((event.host, job.units),), *unit))

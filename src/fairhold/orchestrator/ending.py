@@ -26,6 +26,8 @@ LONGEST_BACKOFF = 3_600_000_000
 """An hour in microseconds: pauses before new tries are doubled up to that."""
 FIRST_PAUSE, LONGEST_PAUSE = 10 * SECOND, 600 * SECOND
 """How long a machine that could not start anything is left alone: twice as long each time, up to the longest."""
+NO_ACCOUNT = "no_account"
+"""Reason of an attempt that a host does not run for the user of its job."""
 OUTCOMES = {
     "finished": Outcome.FINISHED,
     "failed": Outcome.FAILED,
@@ -39,6 +41,7 @@ OUTCOMES = {
     "refused": Outcome.LOST,
     "host_lost": Outcome.LOST,
     "supervisor_lost": Outcome.LOST,
+    NO_ACCOUNT: Outcome.LOST,
 }
 """What the reason of an exit record means for the task (docs/attempts.md, "A task")."""
 
@@ -64,8 +67,8 @@ def end(live: Orchestrator, event: TaskEnded) -> None:
     live.order(Forget(event.attempt, attempt.machine))
     if exit_.reason == "refused" and not attempt.stopping:
         _count_refusal(live, attempt.machine, exit_.detail)
-    if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES and job.hold is None and not job.is_over:
-        live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts, and none of its tasks succeeded"))
+    if (why := _at_fault(job, host, exit_)) and job.hold is None and not job.is_over:
+        live.do(say.HoldSet(job.name, why))
     if was_noticed or attempt.units > 1 or job.terms.min_count or not live.hand_over(job, host):
         live.changed(job.resource_group)
     end_if_over(live, job)
@@ -87,6 +90,15 @@ def _then(live: Orchestrator, attempt: Attempt, outcome: Outcome, reason: str) -
     if failures < job.terms.retries:
         return say.LATER, live.now + _pause(job, failures)
     return say.FAILED, 0
+
+
+def _at_fault(job: JobRecord, host: str, exit_: Exit) -> str:
+    """Why a job is not tried again until somebody lets it go on, empty = nothing keeps it."""
+    if exit_.reason == NO_ACCOUNT:
+        return f"host {host or 'of the service'} does not run it: {exit_.detail}"
+    if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES:
+        return f"it failed on {MOST_MACHINES} hosts, and none of its tasks succeeded"
+    return ""
 
 
 def _pause(job: JobRecord, failures: int) -> int:

@@ -253,11 +253,13 @@ class TaskAdopted:
     """The next task of a waiting job has been started by somebody else, before it was known here.
 
     host : where it is; is_running: its command runs
+    last : highest number of an attempt that is known where it runs, above which new ones are numbered
     """
 
     job: str
     host: str
     is_running: bool = True
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from fairhold.access.document import ALL, OTHERS, Access, Binding, PersonLimits
+from fairhold.access.document import ALL, NAME, OTHERS, Access, Binding, PersonLimits
 from fairhold.access.permissions import CLUSTER_WIDE, ROLES, ROOT, Permission
 from fairhold.planio.document import parse_document
 from fairhold.planio.names import name_fault
+from fairhold.planio.provider import read_provider
 from fairhold.planio.report import Report, shown
 from fairhold.units import LARGEST
 
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
 KEYS = (
     *("fairhold_access", "cluster", "others", "users", "service_accounts", "groups", "roles", "bindings", "limits"),
+    "oidc",
 )
 BINDING_KEYS = ("role", "at", "users", "groups", "service_accounts")
 LIMIT_KEYS = PersonLimits._fields
 MOST_NAMES = 1_000_000
 """Members of all lists together."""
-NAME = re.compile(r"[^\s/:\x00-\x1f\x7f]{1,64}")
-"""Of users, service accounts, groups and roles."""
 _NAME_MEND = "write 1 to 64 characters without spaces, `/` and `:`"
 _PERMISSIONS = tuple(str(each) for each in Permission)
 
@@ -57,8 +56,10 @@ def parse_access(text: str, name: str, tree: ConsumerTree | None = None) -> tupl
     known = _Known({*users}, {*accounts}, groups, roles)
     bindings = _bindings(report, top.get("bindings", []), known, tree)
     limits, own_limits = _limits(report, top.get("limits"), people)
+    provider = read_provider(report, top["oidc"], {*groups}) if "oidc" in top else None
     access = Access(
-        *(frozenset(users), frozenset(accounts), groups, roles, bindings, others or ALL, limits, own_limits, cluster)
+        *(frozenset(users), frozenset(accounts), groups, roles, bindings, others or ALL, limits, own_limits, cluster),
+        provider,
     )
     return access, report.settle()
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.model.kubernetes import base_units, slots_of, suits
+from fairhold.model.kubernetes import Node, base_units, slots_of, suits
 from fairhold.model.plan import Host
-from fairhold.model.siting import is_label
+from fairhold.model.siting import MOST_LABELS, is_label
+from fairhold.model.vector import number
 from fairhold.planio.report import kind, shown
 from fairhold.planio.scalars import Written, WrittenWhole
 from fairhold.units import LARGEST, parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 
     from fairhold.errors import Place
-    from fairhold.model.kubernetes import Amounts, KubernetesSettings, Node
+    from fairhold.model.kubernetes import Amounts, KubernetesSettings
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Resource
     from fairhold.planio.report import Report
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 LABEL_NAME = re.compile(r"(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LABEL_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
+FIRST_LABELS = "fairhold.io/"
+"""How labels begin that come first where a host has more than a plan may say: those that say which pods it suits."""
 QUANTITY_MEND = "write a quantity of Kubernetes such as 4, 500m or 16Gi"
 
 
@@ -81,6 +84,69 @@ def with_nodes(plan: Plan, nodes: Collection[Node]) -> Plan:
             hosts = inventory.hosts(group.selector, group.slot, taken)
             groups[name] = replace(group, hosts=hosts, slots=sum(host.slots for host in hosts))
     return replace(plan, resource_groups=groups)
+
+
+def with_labels(plan: Plan, labels: Mapping[str, Iterable[str]]) -> Plan:
+    """A plan whose hosts have more labels, `name` or `name=value`, by the names of hosts; its own come first."""
+    groups = {
+        name: replace(group, hosts=tuple(_labelled(host, labels.get(host.name, ())) for host in group.hosts))
+        for name, group in plan.resource_groups.items()
+    }
+    return replace(plan, resource_groups=groups) if groups != plan.resource_groups else plan
+
+
+def _labelled(host: Host, labels: Iterable[str]) -> Host:
+    told = {name: value for name, _, value in (each.partition("=") for each in labels)}
+    return replace(host, labels=tuple(sorted((told | dict(host.labels)).items())))
+
+
+def with_hosts(document: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The document of a plan that says all hosts that the plan has now, with their labels."""
+    groups = {}
+    for name, said in document["resource_groups"].items():
+        kept = {key: value for key, value in said.items() if key not in {"nodes", "slot", "hosts"}}
+        hosts = plan.resource_groups[name].hosts
+        groups[name] = kept | {"hosts": [_host_document(each, plan.resources) for each in hosts]} if hosts else said
+    return {**document, "resource_groups": groups}
+
+
+def _host_document(host: Host, resources: Sequence[Resource]) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": host.name}
+    if host.amounts:
+        found |= {
+            each.name: number(Fraction(units, each.base)) for each, units in zip(resources, host.amounts, strict=True)
+        }
+    else:
+        found["slots"] = host.slots
+    labels = sorted(host.labels, key=lambda each: not each[0].startswith(FIRST_LABELS))[:MOST_LABELS]
+    return found | {"labels": [f"{name}={value}" if value else name for name, value in labels]}
+
+
+def take_nodes(nodes: MutableMapping[str, Node], changed: Mapping[str, Node | None]) -> None:
+    """Nodes came, changed, or went (None)."""
+    for name, node in changed.items():
+        if node is None:
+            nodes.pop(name, None)
+        else:
+            nodes[name] = node
+
+
+def nodes_document(nodes: Mapping[str, Node | None]) -> dict[str, Any]:
+    """Nodes as logs, snapshots and records have them."""
+    return {
+        name: None if node is None else [node.labels, [(each, str(amount)) for each, amount in node.amounts]]
+        for name, node in nodes.items()
+    }
+
+
+def nodes_of(document: Mapping[str, Any]) -> dict[str, Node | None]:
+    """The reverse."""
+    return {name: None if said is None else _node_of(name, *said) for name, said in document.items()}
+
+
+def _node_of(name: str, labels: Iterable[Sequence[str]], amounts: Iterable[Sequence[str]]) -> Node:
+    there = tuple((each, Fraction(amount)) for each, amount in amounts)
+    return Node(name, tuple((key, value) for key, value in labels), there)
 
 
 class Inventory(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-KINDS = ("plan", "state", "jobs")
+KINDS = ("plan", "state", "jobs", "access")
 _NONE: Json = {"enum": ["none", None]}
 _ZERO: Json = {"anyOf": [{"const": 0}, {"pattern": "^(0+(\\.0+)?(d|h|m|s|ms))+$"}]}
 """A duration that lasts no time, however it is written."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
-from fairhold.errors import FairholdError
 from fairhold.ports.people import PeopleBatch, PeopleStore
+from fairhold.ports.refusals import StoreError as StoreError
+from fairhold.ports.refusals import StoreFull as StoreFull
+from fairhold.ports.refusals import StoreGone as StoreGone
+from fairhold.ports.refusals import StoreWaits as StoreWaits
 from fairhold.ports.retention import Retention as Retention  # noqa: TC001 - others import it from here
 
 if TYPE_CHECKING:
@@ -45,29 +48,6 @@ class Engine(Protocol):
     def close(self) -> None:
         """Stop everything that was started and leave nothing behind; may be called twice."""
         ...
-
-
-class StoreError(FairholdError):
-    """The store cannot do what was asked; nothing of it was applied.
-
-    code : stable name of what is wrong, such as `store-failed`; what : the message without it
-    """
-
-    def __init__(self, message: str, code: str = "store-failed") -> None:
-        self.code, self.what = code, message
-        super().__init__(f"{message} [{code}]")
-
-
-class StoreFull(StoreError):  # noqa: N818 - a word for an ordinary thing
-    """There is no room for a transaction: nothing of it was applied, and the next may succeed when there is room.
-
-    is_kept : what somebody asked for was decided and is kept in memory, to be written down when there is room; it is
-              lost where the service ends before. Else it was refused
-    """
-
-    def __init__(self, message: str, *, is_kept: bool = False) -> None:
-        self.is_kept = is_kept
-        super().__init__(message, "store-full")
 
 
 class Entry(NamedTuple):
@@ -215,7 +195,12 @@ class CycleNote(NamedTuple):
 
 
 class Batch(PeopleBatch, Protocol):
-    """What is to be written in one transaction. Nothing is visible to readers before it is durable."""
+    """What is to be written in one transaction. Nothing is visible to readers before it is durable.
+
+    settled : whether the transaction before, which ended in `StoreGone`, is durable all the same
+    """
+
+    settled: bool
 
     def append(self, at: int, body: str) -> int:
         """Add an entry to the log; returns its number. ValueError where `at` is before the entry before."""
@@ -269,7 +254,8 @@ class Batch(PeopleBatch, Protocol):
 class Store(PeopleStore, Protocol):
     """What survives. One writes, in one thread at a time; all the rest may be called by any thread meanwhile.
 
-    Errors: `StoreFull`, `StoreError`. Programming errors (a number twice) are ValueErrors; nothing is applied then.
+    Errors: `StoreFull`, `StoreGone`, `StoreError`. Programming errors (a number twice) are ValueErrors; nothing is
+    applied then.
     """
 
     @property

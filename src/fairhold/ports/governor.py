@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.outbox import Order
 
 Family = tuple[str, str]
-"""Uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
+"""Namespace and uid of a controller, and the index of a pod of it: pods of one family take each other's place."""
 Seat = tuple[str, int]
 """A job and the number of its task."""
 GangKey = tuple[str, str, str]
@@ -29,6 +29,8 @@ GangKey = tuple[str, str, str]
 without a kind."""
 AWAITED = "its controller makes its pod anew"
 """Reason of the hold of a job whose pod was stopped, until another takes its place."""
+REFUSED = "the API server does not let its pod go: "
+"""How the reason begins for which a job is held for a while whose grant was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Appeared:
     work    : uids of its pods, one a task; several start together
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
+    last    : highest number of an attempt at any pod: those of another leader are not to be mistaken for ours
     is_going : it has ended, or its controller has let it go: it gets no new job
     job     : of its gang, which it joins; empty = none has begun
     """
@@ -51,6 +54,7 @@ class Appeared:
     is_running: bool = False
     is_going: bool = False
     job: str = ""
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Replaced:
     """A pod takes the place of another, of a task by its job and number.
 
     owner : its family in one word, empty = nobody makes it anew
+    terms : what it asks for, None = the same. Where that is something else it is no such task: `ask_anew`
     """
 
     job: str
@@ -65,6 +70,7 @@ class Replaced:
     pod: str
     uid: str
     owner: str = ""
+    terms: JobSubmitted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,10 @@ class Governor(Protocol):
 
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now."""
+        ...
+
+    def ask_anew(self, uid: str) -> None:
+        """A pod is not the one of the task whose place it took: it gets a job of its own."""
         ...
 
     def unwanted(self, uid: str) -> None:

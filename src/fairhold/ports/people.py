@@ -46,7 +46,11 @@ class TokenRecord(NamedTuple):
 
 
 class RecordFilter(NamedTuple):
-    """Which records are wanted; what is empty, or 0, does not matter; since, until: at or after, and before."""
+    """Which records are wanted; what is empty, or 0, does not matter.
+
+    since, until : instants, at or after, and before
+    before       : number below which theirs are
+    """
 
     user: str = ""
     action: str = ""
@@ -54,6 +58,7 @@ class RecordFilter(NamedTuple):
     outcome: str = ""
     since: int = 0
     until: int = 0
+    before: int = 0
 
 
 class PeopleBatch(Protocol):

@@ -111,7 +111,7 @@ def _serve(
         if leaf in draft.collecting:
             hold = Hold(snapshot.books, draft.collecting[leaf], snapshot.now, draft.quota[leaf], places)
             holds.append(hold)
-        served = serve_leaf(snapshot.books, leaf, granted[leaf], places, hold)
+        served = serve_leaf(snapshot.books, leaf, granted[leaf], places, hold, draft.leaving)
         used = sum(grant.units for grant in served) + (hold.units if hold else 0)
         if used < granted[leaf]:
             stuck[leaf] = used

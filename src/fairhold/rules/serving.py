@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.effective_demand import room_of_user
+from fairhold.ledger.snapshot import WINDOW
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -17,8 +19,17 @@ if TYPE_CHECKING:
     from fairhold.rules.holding import Hold
     from fairhold.rules.placing import Places
 
+NONE_LEAVES: Mapping[int, int] = MappingProxyType({})
 
-def serve_leaf(books: Books, leaf: int, units: int, places: Places, hold: Hold | None = None) -> list[Grant]:
+
+def serve_leaf(  # noqa: PLR0917 - what is given, where, and what comes first
+    books: Books,
+    leaf: int,
+    units: int,
+    places: Places,
+    hold: Hold | None = None,
+    leaving: Mapping[int, int] = NONE_LEAVES,
+) -> list[Grant]:
     """Give a leaf's units to its requests: by priority, high first; then users in turn; then submitted, id (R-GRANT-3).
 
     In turn: next is the user whose requests hold the fewest units of the leaf; of equal users, the one with the earlier
@@ -30,11 +41,13 @@ def serve_leaf(books: Books, leaf: int, units: int, places: Places, hold: Hold |
 
     hold : the gangs that come first within their priority, and what is held for one that cannot start; after all
         others, requests that may use the held units are served (R-HOLD-2)
+    leaving : request → units that it loses by a switch of windows in this cycle; a gang that they break gets no more,
+        and neither does one that an earlier switch has broken (R-SWITCH-1)
     """
     queues = books.requests.lines.of.get(leaf)
     if not queues or not units:
         return []
-    served = Served(books, leaf, units, places, is_collecting=hold is not None)
+    served = Served(books, leaf, units, places, is_collecting=hold is not None, leaving=leaving)
     if len(queues) == 1 and hold is None:  # by far the most frequent case
         (queue,) = queues.values()
         for row in queue:
@@ -91,12 +104,21 @@ class _Turns:
 class Served:
     """What was given so far of a leaf's units."""
 
-    def __init__(self, books: Books, leaf: int, units: int, places: Places, *, is_collecting: bool = False) -> None:
+    def __init__(
+        self,
+        books: Books,
+        leaf: int,
+        units: int,
+        places: Places,
+        *,
+        is_collecting: bool = False,
+        leaving: Mapping[int, int] = NONE_LEAVES,
+    ) -> None:
         self.units = units
         self.places = places
         self.given: dict[int, int] = {}
         self._requests = books.requests
-        self._books, self._leaf = books, leaf
+        self._books, self._leaf, self._leaving = books, leaf, leaving
         self._is_limited = books.rows.controls.user_limit[leaf] < UNLIMITED
         self._room: dict[int, int] = {}
         self._kept = _kept_for(books, leaf)
@@ -141,13 +163,23 @@ class Served:
     def _wanted(self, row: int) -> int:
         return self._requests.count[row] - self._requests.held[row] - self.given.get(row, 0)
 
+    def _stays(self, row: int) -> int:
+        """Units of a request but for those of a gang that leave for a switch of windows."""
+        requests, found = self._requests, self._requests.held[row]
+        if not requests.minimum[row] or not (self._leaving or requests.noticed[row]):
+            return found
+        notices = self._books.notices
+        mine = (notices.by_allocation.get(each, ()) for each in self._books.allocations.by_request.get(row, ()))
+        pinned = [notices.units[each] for told in mine for each in told if notices.reason[each] == WINDOW]
+        return found - sum(pinned) - self._leaving.get(row, 0)
+
     def serve(self, row: int, *, alone: bool) -> int:
         """Give units to a request, as many as it wants where it is `alone`, otherwise those of one turn."""
         self._others -= self._reserved.pop(row, 0)
         given, kept = self.given.get(row, 0), self._kept.get(row, 0)
         usable = min(self.units, max(self.units - self._others, kept - given), self.room(row))
         wanted = min(self._wanted(row), self.places.room(row))
-        starts_with = self._requests.minimum[row] - self._requests.held[row] - given
+        starts_with = self._requests.minimum[row] - self._stays(row) - given
         if starts_with > min(usable, wanted):
             return 0
         count = min(usable, wanted) if alone else min(usable, wanted, max(1, starts_with))

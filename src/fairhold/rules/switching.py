@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.decision import Withdrawal
 from fairhold.ledger.rows import in_other_window
 from fairhold.ledger.snapshot import WINDOW
+from fairhold.rules.aging import young
+from fairhold.rules.victims import choose_victims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +21,8 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: CycleContext) -> None:
     """Units of every leaf that are reclaimed because its policy, or that of its lender, has changed (R-SWITCH-1).
 
     Units already under notice count, and can no longer be withdrawn. A leaf that may only borrow because of its budget
-    counts with its owned slots: a used-up budget alone stops no unit.
+    counts with its owned slots: a used-up budget alone stops no unit. What a gang loses so is known before slots are
+    granted: one that would be below its minimum even with its grants gets none.
     """
     books, rows = snapshot.books, snapshot.rows
     if not books.before:
@@ -48,9 +51,24 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: CycleContext) -> None:
         if units > 0 and not rows.settings(leaf).observe_only:
             draft.switched[leaf] = units
             draft.bound[leaf] = max(draft.bound[leaf], units)
-            pins += _pins(snapshot, leaf, min(units, snapshot.noticed[leaf]) - snapshot.pinned[leaf])
+            mine = [*_pins(snapshot, leaf, min(units, snapshot.noticed[leaf]) - snapshot.pinned[leaf])]
+            pins += mine
+            if leaf in books.requests.gangs:
+                _leave(snapshot, draft, leaf, mine)
     draft.switched[0] = sum(draft.switched[1:])
     draft.decision = draft.decision._replace(pins=tuple(pins))
+
+
+def _leave(snapshot: Snapshot, draft: CycleContext, leaf: int, pins: list[Withdrawal]) -> None:
+    """Which requests of a leaf lose how many units, were their gangs granted all that they want."""
+    books, notices, allocations = snapshot.books, snapshot.books.notices, snapshot.books.allocations
+    units = max(0, draft.switched[leaf] - snapshot.noticed[leaf])
+    requests = books.requests
+    most = {row: requests.count[row] - requests.held[row] for row in requests.holders[leaf] if requests.minimum[row]}
+    new = choose_victims(books, leaf, units, young(snapshot, leaf), fresh=most) if units else []
+    for allocation, count in [*new, *((notices.allocation[pin.notice], pin.units) for pin in pins)]:
+        request = allocations.request[allocation]
+        draft.leaving[request] = draft.leaving.get(request, 0) + count
 
 
 def _pins(snapshot: Snapshot, leaf: int, units: int) -> Iterator[Withdrawal]:

@@ -41,6 +41,11 @@ from fairhold.service.routers import (
     usage,
 )
 from fairhold.service.sessions import Sessions
+from fairhold.service.sign_in.checking import Checking
+from fairhold.service.sign_in.door import SignInDoor
+from fairhold.service.sign_in.granting import Granting
+from fairhold.service.sign_in.keys import Directory
+from fairhold.service.sign_in.renewing import Renewing
 from fairhold.service.static_files import StaticFiles
 
 if TYPE_CHECKING:
@@ -69,7 +74,8 @@ def make_app(
     """
     news, requests = News(desk), Requests()
     port = settings.port if port is None else port
-    guard = Guard(the_token(settings.directory), settings, desk.core.people)
+    directory = Directory(time.monotonic)
+    guard = Guard(the_token(settings.directory), settings, desk.core.people, checking=Checking(directory))
     guard.port = port
     keeper = Doorkeeper(desk, guard)
 
@@ -102,8 +108,7 @@ def make_app(
     app.include_router(whole)
     problems.register(app)
     app.add_middleware(Gate, guard=guard, settings=settings, requests=requests, keeper=keeper)
-    sessions, files = Sessions(time.monotonic), StaticFiles()
-    app.add_middleware(Front, sessions=sessions, files=files, port=port, is_secure=settings.is_secure)
+    _add_front(app, Granting(directory, settings.oidc_secret), guard, keeper, is_secure=settings.is_secure)
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -111,6 +116,15 @@ def make_app(
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to change the document
     return app
+
+
+def _add_front(app: FastAPI, granting: Granting, guard: Guard, keeper: Doorkeeper, *, is_secure: bool) -> None:
+    """Put the console's files and sessions, and who wants to sign in, before the gate."""
+    service: Service = app.state.service
+    sessions = Sessions(time.monotonic)
+    asks: Any = {"people": service.desk.core.people, "guard": guard, "granting": granting, "sessions": sessions}
+    door = SignInDoor(**asks, keeper=keeper, cookie=f"fairhold-{guard.port}", is_secure=is_secure)
+    app.add_middleware(Front, sessions=sessions, files=StaticFiles(), door=door, renewing=Renewing(**asks))
 
 
 def _finished(document: dict[str, Any]) -> dict[str, Any]:

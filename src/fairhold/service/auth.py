@@ -1,4 +1,4 @@
-"""Authentication: a token, or the peer of a Unix socket; and the allowed origins."""
+"""Authentication: a token, of this service or of the provider, or the peer of a Unix socket; the allowed origins."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.access.permissions import ROOT, Permission
+from fairhold.access.provider import useless
 from fairhold.access.rights import Rights, unlimited
 from fairhold.access.tokens import is_of_people, parse_token
 from fairhold.engines.private import drafted, read_private
 from fairhold.errors import Fault, InputError
-from fairhold.units import format_instant
+from fairhold.service.sign_in.checking import Checking, is_of_provider
+from fairhold.service.sign_in.keys import Directory
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from fairhold.access.provider import Provider
     from fairhold.ports.people import TokenRecord
     from fairhold.runtime.live.people import People
     from fairhold.service.settings import ServiceSettings
@@ -37,6 +41,9 @@ _HERE = "fairhold"
 _LONGEST_TOKEN = 4096
 _CALLED, _MOST_CALLED = 60.0, 10_000
 """Seconds for which the name of a user of this machine is kept, and how many names are."""
+_STATUS = {"provider-down": 503, "name-taken": 403}
+_LONGEST_SUBJECT = 64
+"""Characters of a name at the provider that are put on the record."""
 _HARD_TO_GUESS = re.compile(rb"[!-~]{20,}")
 
 
@@ -53,11 +60,14 @@ class Caller(NamedTuple):
     """Who asks.
 
     user   : name
-    via    : by what he is known: `token file`, `token 7` or `uid 1000`
+    via    : by what he is known: `token file`, `token 7`, `uid 1000` or `sso.example.com, subject 4f1c`
     rights : what he may do
     token  : number of his own token, 0 = he has shown none
-    expires : instant at which that token ends, 0 = never
+    expires : instant at which the token that he has shown ends, 0 = never
+    groups : of the access document, in which the provider says he is
+    provider : that says who he is, None = none does
     is_built_in : whether the service knows him without the access document, so that no limit of that holds for him
+    account : as who knows him calls his account on hosts, empty = as he is called here
     """
 
     user: str
@@ -65,7 +75,10 @@ class Caller(NamedTuple):
     rights: Rights
     token: int = 0
     expires: int = 0
+    groups: tuple[str, ...] = ()
+    provider: Provider | None = None
     is_built_in: bool = False
+    account: str = ""
 
 
 VIEWER = Caller("viewer", "viewers' token", Rights("viewer", {Permission.VIEW: (ROOT,)}), is_built_in=True)
@@ -86,6 +99,7 @@ class Guard:
 
     token  : the single one of this service, for its administrator
     people : those that the access document knows, and their tokens
+    checking : of tokens of the provider
     now    : the time of day
     port   : that it listens on, 0 = any port is believed
     used   : number of a token → instant of its last use, since somebody has taken it
@@ -97,9 +111,11 @@ class Guard:
         settings: ServiceSettings,
         people: People,
         now: Callable[[], int] = lambda: time.time_ns() // 1000,
+        checking: Checking | None = None,
     ) -> None:
         self._token, self._viewers = token.encode(), settings.viewer_token
         self._people, self._now = people, now
+        self._checking = checking or Checking(Directory(time.monotonic))
         self._names = settings.own_names()
         self._scheme = "https" if settings.is_secure else "http"
         self._own = os.getuid()
@@ -111,9 +127,32 @@ class Guard:
 
     def check(self, headers: Mapping[bytes, bytes], peer: Peer) -> Caller | Refused:
         """Who asks, or why it is refused."""
-        return self._foreign(headers, peer) or self._known(headers.get(b"authorization", b""), peer)
+        return self.foreign(headers, peer) or self._known(headers.get(b"authorization", b""), peer)
 
-    def _foreign(self, headers: Mapping[bytes, bytes], peer: Peer) -> Refused | None:
+    async def prepare(self, header: bytes) -> None:
+        """Get what is needed to check a request with a token of the provider; header: its `Authorization`."""
+        text, provider = _bearer(header), self._people.access.provider
+        if text is not None and provider is not None and is_of_provider(text):
+            await self._checking.prepare(provider, text)
+
+    async def by_provider(self, text: str, nonce: str | None = None) -> Caller | Refused:
+        """Who shows a token of the provider, or why it is refused; nonce: that it has to bear."""
+        await self.prepare(b"Bearer " + text.encode())
+        found, provider = self._by_provider(text), self._people.access.provider
+        if nonce is None or provider is None or isinstance(found, Refused):
+            return found
+        claims = self._checking.claims(provider, text)
+        said = claims.get("nonce") if isinstance(claims, dict) else None
+        if isinstance(said, str) and compare_digest(said.encode(), nonce.encode()):
+            return found
+        fault = useless("it was not made for this sign-in (`nonce`)")
+        return Refused(401, fault, {}, found.user)
+
+    def seconds_left(self, caller: Caller) -> float:
+        """For how long the token is good that somebody has shown."""
+        return max(0.0, (caller.expires - self._now()) / SECOND)
+
+    def foreign(self, headers: Mapping[bytes, bytes], peer: Peer) -> Refused | None:
         """Why a request is not meant for this service."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if not (self._is_own(host) or (host == _HERE and peer.uid is not None)):
@@ -128,19 +167,24 @@ class Guard:
         return None
 
     def _known(self, header: bytes, peer: Peer) -> Caller | Refused:
-        scheme, _, given = header.partition(b" ")
-        text = given.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
-        if text is not None and compare_digest(text.encode(), self._token):
-            return self._administrator
-        if text is not None and self._is_of_viewers(text.encode()):
-            return VIEWER
-        if text is not None and is_of_people(text):
-            return self._by_own_token(text)
+        text = _bearer(header)
+        if text is not None and (found := self._by_token(text)) is not None:
+            return found
         if peer.uid is not None and (caller := self._by_uid(peer.uid)) is not None:
             return caller
         if text is None:
             return _unproven("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")
         return _unproven("wrong-token", "the token is not this service's", "read it from the file `token` again")
+
+    def _by_token(self, text: str) -> Caller | Refused | None:
+        """Who has a token; None where it is of no kind that is known."""
+        if compare_digest(text.encode(), self._token):
+            return self._administrator
+        if self._is_of_viewers(text.encode()):
+            return VIEWER
+        if is_of_people(text):
+            return self._by_own_token(text)
+        return self._by_provider(text) if is_of_provider(text) else None
 
     def _is_own(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")
@@ -182,6 +226,34 @@ class Guard:
         self.used[kept.number] = now
         return Caller(kept.user, f"token {kept.number}", people.rights(kept.user), kept.number, kept.expires)
 
+    def _by_provider(self, text: str) -> Caller | Refused:
+        people = self._people
+        provider = people.access.provider
+        if provider is None:
+            what = "the token is of a sign-in provider, and the access document names none"
+            return _unproven("wrong-token", what, "use a token of this service: `fairhold token create` makes it")
+        found = self._checking.person(people.access, provider, text, self._now())
+        if isinstance(found, Fault):
+            status = _STATUS.get(found.code, 401)
+            return Refused(status, found, {"WWW-Authenticate": "Bearer"} if status == 401 else {})
+        name, groups = found.name, found.groups
+        if not people.knows(name) and (fault := self._unlisted(name, provider, is_in_group=bool(groups))):
+            return Refused(403, fault, {}, name)
+        via = f"{provider.host}, subject {found.subject[:_LONGEST_SUBJECT]}"
+        rights = people.rights(name, groups)
+        return Caller(name, via, rights, expires=found.expires, groups=groups, provider=provider, account=found.account)
+
+    def _unlisted(self, name: str, provider: Provider, *, is_in_group: bool) -> Fault | None:
+        """Why somebody may not ask whom the access document does not list; None = he may, by his groups."""
+        if name in {each.user for each in self._here.values()}:
+            what = f"`{name}` of {provider.title} has the name of who runs this service"
+            return Fault("name-taken", what, "have an administrator list this user, or set `oidc.prefix`")
+        if is_in_group:
+            return None
+        what = f"the access document knows neither `{name}` of {provider.title} nor a group that he is said to be in"
+        mend = f"have an administrator add the user or a group of `{provider.groups_claim}`: `fairhold access apply`"
+        return Fault("unknown-user", what, mend)
+
     def _is_of_viewers(self, given: bytes) -> bool:
         """Whether this is the viewers' token; its file is read anew, as others may write another into it."""
         if self._viewers is None:
@@ -192,6 +264,12 @@ class Guard:
         except OSError:
             return False
         return bool(_HARD_TO_GUESS.fullmatch(token)) and compare_digest(given, token)
+
+
+def _bearer(header: bytes) -> str | None:
+    """The token of a header `Authorization`; None where it has none."""
+    scheme, _, given = header.partition(b" ")
+    return given.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
 
 
 def _built_in(user: str, via: str) -> Caller:

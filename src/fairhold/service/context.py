@@ -94,7 +94,10 @@ class Service(NamedTuple):
             return caller.rights
         token = people.token(caller.token)
         is_over = token is not None and (token.revoked or (token.expires and now() >= token.expires))
-        return None if is_over or not people.knows(caller.user) else people.rights(caller.user)
+        if caller.provider is not None:
+            is_over = caller.provider != people.access.provider or now() >= caller.expires
+        is_known = people.knows(caller.user, caller.groups)
+        return None if is_over or not is_known else people.rights(caller.user, caller.groups)
 
     @property
     def store(self) -> Store:

@@ -55,7 +55,14 @@ class Doorkeeper:
         route = scope.get("route")
         action = route.name if caller and route is not None else ""
         deed = Deed(user, via, origin_of(scope), action)
-        outcome = state.get("refused") or ("not-allowed" if status == 403 else "no-token")
+        self.refused(deed, state.get("refused") or ("not-allowed" if status == 403 else "no-token"))
+
+    def signed_in(self, deed: Deed) -> None:
+        """Somebody signed in: put it on the record; nobody waits for it."""
+        self._desk.write(lambda core: core.audit.note(deed, core.now()))
+
+    def refused(self, deed: Deed, outcome: str) -> None:
+        """Somebody was refused: put it on the record, many of a kind as one."""
         self._write(self._refusals.add(deed, outcome, time.monotonic()))
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(PERIOD, self._write_sums)

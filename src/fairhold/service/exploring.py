@@ -10,7 +10,6 @@ from fairhold.lab.explorer import Explorer
 from fairhold.lab.explorer.fields import content_document, explored_document
 from fairhold.planio.state import parse_state
 from fairhold.service.planning import NAME, state_now
-from fairhold.service.problems import refused
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -24,14 +23,9 @@ _STATE = "the live state"
 
 
 def explorer_of(frozen: Frozen, text: str) -> Explorer:
-    """What can be changed of a plan's text, on the live cluster at one instant.
-
-    InputError `not-supported-yet` where nodes of a cluster are hosts: the text does not say them.
-    """
-    if any(group.selector is not None for group in frozen.plan.resource_groups.values()):
-        what = "the hosts of this plan are nodes of a cluster, which its text does not say"
-        raise refused("not-supported-yet", what, "ask what another plan would do: `POST /v1/plan/diff`")
-    return Explorer(text, f"plan {frozen.version}", json.dumps(state_now(frozen)["state"]), _STATE)
+    """What can be changed of a plan's text, on the live cluster at one instant."""
+    state = json.dumps(state_now(frozen, text)["state"])
+    return Explorer(text, f"plan {frozen.version}", state, _STATE, frozen.with_hosts)
 
 
 def content(frozen: Frozen, text: str) -> Document:
@@ -50,11 +44,12 @@ def explored(frozen: Frozen, text: str, changes: Sequence[str], consumer: str) -
     return _head(frozen) | explored_document(found) | {"why": why}
 
 
-def windows_ahead(frozen: Frozen, ahead: int, *, with_reclaims: bool) -> Document:
+def windows_ahead(frozen: Frozen, text: str, ahead: int, *, with_reclaims: bool) -> Document:
     """The calendar of the plan in force for so many microseconds, with what each switch takes back if that is asked."""
     plan, now, state = frozen.plan, frozen.now, None
     if with_reclaims:
-        state = parse_state(json.dumps(state_now(frozen)["state"]), plan, NAME)
+        plan = frozen.with_hosts(plan)
+        state = parse_state(json.dumps(state_now(frozen, text)["state"]), plan, NAME)
     return calendar_document(plan, now, now + ahead, state)
 
 

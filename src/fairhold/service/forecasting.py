@@ -8,19 +8,21 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
+from fairhold.planio.nodes import nodes_document
 from fairhold.ports import Filter
 from fairhold.runtime.live.submitting import waiting_of
-from fairhold.service.planning import frozen_of
+from fairhold.service.planning import at_hand
 from fairhold.service.problems import refused, unknown_job
 from fairhold.sim.forecast import BY_THEMSELVES, COVERAGE, none_waits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fairhold.ports import Store
     from fairhold.runtime.live.core import Core
     from fairhold.service.context import Service
+    from fairhold.service.planning import Frozen
 
     Document = dict[str, Any]
 
@@ -54,17 +56,19 @@ async def job_forecast(service: Service, asked: PendingRequest) -> Document:
 
 async def lookout_text(service: Service, asked: Mapping[str, Any]) -> bytes:
     """What the process of a forecast reads: the cluster as it is, how long tasks ran, and what is asked."""
-    text = await asyncio.to_thread(service.store.plan)
-    assert text is not None, "a service has a plan"
-    frozen = await frozen_of(service)
+    frozen, text = await at_hand(service)
 
     def gather() -> bytes:
-        standing = frozen.standing()
-        past = past_of(service.store)
-        said = {"plan": text.text, "cluster": standing.document, "own": standing.own, "now": standing.now, "past": past}
-        return json.dumps({**said, **asked}).encode()
+        return json.dumps({**lookout(frozen, text, past_of(service.store)), **asked}).encode()
 
     return await asyncio.to_thread(gather)
+
+
+def lookout(frozen: Frozen, text: str, past: Sequence[tuple[str, int]]) -> Document:
+    """What a forecast starts from; text: of the plan in force."""
+    standing, nodes = frozen.standing(), nodes_document({node.name: node for node in frozen.nodes})
+    cluster = {"cluster": standing.document, "own": standing.own, "now": standing.now}
+    return {"plan": text, "nodes": nodes, **cluster, "past": past}
 
 
 def past_of(store: Store) -> list[tuple[str, int]]:

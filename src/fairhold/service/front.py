@@ -7,30 +7,30 @@ gate alone says what a token may do, and what it is worth now. The cookie counts
 
 from __future__ import annotations
 
-import json
-from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from fairhold.errors import Fault
 from fairhold.service.problems import problem
-from fairhold.service.sessions import SPAN
+from fairhold.service.sessions import SPAN, Signed
+from fairhold.service.sign_in.door import BASE as SIGN_IN
+from fairhold.service.sign_in.door import cookie_of, set_session
+from fairhold.service.small_bodies import small_body
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from fairhold.service.sessions import Sessions
+    from fairhold.service.sign_in.door import SignInDoor
+    from fairhold.service.sign_in.renewing import Renewing
     from fairhold.service.static_files import StaticFiles
 
 BASE = "/console"
 HEADER = "fairhold-console"
 _CHECKED = "/v1/health"
 """Address that any token may ask; the gate's answer says whether a token is one."""
-_LONGEST = 16 * 1024
-"""Bytes of a request for a session."""
 
 
 class Front:
@@ -38,22 +38,30 @@ class Front:
 
     sessions  : of browsers
     files     : of the console
-    port      : that is listened on; services on other ports of the machine have cookies of their own
-    is_secure : whether TLS is spoken
+    door      : for those who sign in at a provider
+    renewing  : of their sessions
     """
 
-    def __init__(self, app: ASGIApp, *, sessions: Sessions, files: StaticFiles, port: int, is_secure: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        sessions: Sessions,
+        files: StaticFiles,
+        door: SignInDoor,
+        renewing: Renewing,
+    ) -> None:
         self._app = app
-        self._sessions = sessions
-        self._files = files
-        self._cookie = f"fairhold-{port}"
-        self._is_secure = is_secure
+        self._sessions, self._renewing = sessions, renewing
+        self._files, self._door = files, door
+        self._cookie = door.cookie
+        self._is_secure = door.is_secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or hand it on."""
         path: str = scope.get("path", "")
         if scope["type"] != "http" or not (path in {"/", BASE} or path.startswith(f"{BASE}/")):
-            await self._app(self._with_token(scope), receive, send)
+            await self._app(await self._with_token(scope), receive, send)
             return
         if path in {"/", BASE}:
             answer: Response = RedirectResponse(f"{BASE}/", 307)
@@ -61,6 +69,8 @@ class Front:
             answer = await self._session(scope, receive)
         elif path == f"{BASE}/code":
             answer = await self._code(scope)
+        elif path == SIGN_IN or path.startswith(f"{SIGN_IN}/"):
+            answer = await self._door.answer(scope, receive)
         else:
             answer = self._file(scope, path.removeprefix(f"{BASE}/"))
         await answer(scope, receive, send)
@@ -84,30 +94,30 @@ class Front:
 
     # Sessions
 
-    def _with_token(self, scope: Scope) -> Scope:
+    async def _with_token(self, scope: Scope) -> Scope:
         """The request of a session with the token that it stands for; any other as it is."""
         if scope["type"] != "http":
             return scope
         headers = Headers(scope=scope)
         if HEADER not in headers or "authorization" in headers:
             return scope
-        credential = self._sessions.credential(self._secret(headers))
+        credential = await self._renewing.credential(cookie_of(headers, self._cookie))
         if credential is None:
             return scope
         return {**scope, "headers": [*scope["headers"], (b"authorization", credential.encode("latin-1"))]}
 
     async def _session(self, scope: Scope, receive: Receive) -> Response:
         """POST: begin one, with a `token` or a one-time `code`; DELETE: end it."""
-        secret = self._secret(Headers(scope=scope))
+        secret = cookie_of(Headers(scope=scope), self._cookie)
         if scope["method"] == "DELETE":
-            self._sessions.end(secret)
+            self._renewing.forget(self._sessions.end(secret))
             answer = Response(status_code=204, headers={"Cache-Control": "no-store"})
             answer.delete_cookie(self._cookie, path="/", httponly=True, samesite="strict", secure=self._is_secure)
             return answer
         if scope["method"] != "POST":
             return _no_method("POST, DELETE")
-        wanted = await _body(scope, receive)
-        if wanted is None:
+        wanted = await small_body(scope, receive)
+        if wanted is None or set(wanted) not in ({"token"}, {"code"}):
             fault = Fault("bad-request", "no `token` and no `code` is in the request", 'send JSON: {"token": "…"}')
             return problem(400, [fault])
         credential = f"Bearer {wanted.get('token', '')}"
@@ -121,15 +131,7 @@ class Front:
             return refusal
         self._sessions.end(secret)
         answer = JSONResponse({"seconds": SPAN}, 201, {"Cache-Control": "no-store"})
-        answer.set_cookie(
-            self._cookie,
-            self._sessions.begin(credential),
-            max_age=SPAN,
-            path="/",
-            secure=self._is_secure,
-            httponly=True,
-            samesite="strict",
-        )
+        set_session(answer, self._cookie, self._sessions.begin(Signed(credential)), is_secure=self._is_secure)
         return answer
 
     async def _code(self, scope: Scope) -> Response:
@@ -167,30 +169,8 @@ class Front:
         answer.raw_headers = list(told[0]["headers"])
         return answer
 
-    def _secret(self, headers: Headers) -> str:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return ""
-        return found.value if found else ""
-
 
 _AGAIN = "run `fairhold console` again, or give your token"
-
-
-async def _body(scope: Scope, receive: Receive) -> dict[str, Any] | None:
-    """A request for a session; None where it is none."""
-    request, body = Request(scope, receive), b""
-    try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > _LONGEST:
-                return None
-        found = json.loads(body)
-    except (ClientDisconnect, ValueError, RecursionError):
-        return None
-    is_one = isinstance(found, dict) and len(found) == 1 and set(found) <= {"token", "code"}
-    return found if is_one and all(isinstance(value, str) and value.isascii() for value in found.values()) else None
 
 
 def _no_method(allowed: str) -> Response:

@@ -32,6 +32,8 @@ _OF_PLANS = ("/v1/plan", "/v1/stop", "/v1/access", "/v1/tokens")
 """How requests begin that are taken where only the plan, and who may do what, may be changed."""
 _LOOKS = frozenset({"/v1/jobs/check"})
 """Further requests that change nothing, besides those that only get."""
+_SUBMITS = frozenset({"/v1/jobs", "/v1/jobs/check"})
+"""Requests that are about new jobs."""
 _LOG = logging.getLogger("fairhold.requests")
 
 
@@ -45,7 +47,7 @@ class Gate:
     def __init__(
         self, app: ASGIApp, *, guard: Guard, settings: ServiceSettings, requests: Requests, keeper: Doorkeeper
     ) -> None:
-        self._app, self._is_observing = app, settings.is_observing
+        self._app, self._is_observing, self._has_pods = app, settings.is_observing, settings.has_pods
         self._keeper = keeper
         self._guard = guard
         self._limits = settings.limits
@@ -69,6 +71,7 @@ class Gate:
             await taken(message)
 
         try:
+            await self._guard.prepare(_authorization(scope))
             refusal = self._refusal(scope)
             await (refusal or self._app)(scope, self._counting(receive), sending)
         except Exception as error:
@@ -122,7 +125,12 @@ class Gate:
         return None
 
     def _barred(self, method: str, path: str) -> Response | None:
-        """The answer to a change that nobody may ask for where others decide; None = it may be asked for."""
+        """The answer to what nobody may ask for where others decide, or where jobs are pods; None = it may be."""
+        if self._has_pods and method == "POST" and path in _SUBMITS:
+            what = "this service governs a Kubernetes cluster: its jobs are the pods that people submit there"
+            return problem(
+                409, [Fault("only-pods", what, "submit a Job or a pod with kubectl in a governed namespace")]
+            )
         if not self._is_observing or method in {"GET", "HEAD"} or path in _LOOKS or path.startswith(_OF_PLANS):
             return None
         what = "this service only observes its cluster, where others decide"
@@ -171,6 +179,14 @@ class Gate:
     def _too_large(self) -> Fault:
         what = f"the limit `body` is {self._limits.body} bytes"
         return Fault("too-large", what, f"send less in one request, or {raised('body')}")
+
+
+def _authorization(scope: Scope) -> bytes:
+    """The header of a request that says who asks; empty where it has none."""
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            return bytes(value)
+    return b""
 
 
 def _careless(scope: Scope) -> Fault | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
 
 from fairhold.access.permissions import Permission
 from fairhold.access.plan_scope import beyond
@@ -12,7 +15,8 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.in_use import InUseError
 from fairhold.planio.balances import balance_document, balances
-from fairhold.planio.nodes import with_nodes
+from fairhold.planio.document import parse_document
+from fairhold.planio.nodes import with_hosts, with_labels, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.people import dead_bindings
 from fairhold.runtime.live.views.state import live_state
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from fairhold.access.document import Access
     from fairhold.access.rights import Rights
+    from fairhold.model.kubernetes import Node
     from fairhold.model.plan import Plan
     from fairhold.model.tree import ConsumerTree
     from fairhold.ports import PlanVersion
@@ -42,23 +47,29 @@ SLICE = 1_000
 
 
 class Frozen:
-    """The live cluster at one instant, with which others can count while it goes on; after the last `step`."""
+    """The live cluster at one instant, with which others can count while it goes on; after the last `step`.
+
+    nodes : of the cluster that it governs, of which plans take their hosts
+    """
+
+    nodes: tuple[Node, ...]
 
     def __init__(self, core: Core) -> None:
         """Begin to take it; in the desk's thread."""
         self.plan = core.plan
         self.now = core.now()
         self.version = core.version
-        self._own, self._nodes = core.own, tuple(core.nodes.values())
+        self._own, self.nodes = core.own, tuple(core.nodes.values())
+        self._labels = {name: machine.labels for name, machine in core.cluster.machines.items()}
         self._freezing = Freezing(core.cluster)
 
     def step(self, _core: Core) -> bool:
         """Take the next slice, in the desk's thread; False when all is taken."""
         return self._freezing.step(SLICE)
 
-    def with_nodes(self, plan: Plan) -> Plan:
-        """A plan with the nodes that there are in the cluster, where it takes its hosts from them."""
-        return with_nodes(plan, self._nodes)
+    def with_hosts(self, plan: Plan) -> Plan:
+        """A plan with all hosts that there are and what machines say of them, for what reads a state file."""
+        return with_labels(with_nodes(plan, self.nodes), self._labels)
 
     def standing(self) -> Standing:
         """All of it."""
@@ -71,6 +82,14 @@ async def frozen_of(service: Service) -> Frozen:
     while await service.read(frozen.step):
         pass
     return frozen
+
+
+async def at_hand(service: Service) -> tuple[Frozen, str]:
+    """The cluster at one instant, and the text of its plan."""
+    frozen = await frozen_of(service)
+    plan = await asyncio.to_thread(service.store.plan, frozen.version)
+    assert plan is not None, "the plan in force is kept"
+    return frozen, plan.text
 
 
 def plan_check(text: str) -> Document:
@@ -140,7 +159,7 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look, s
     scope : who wants it; None = somebody who only looks
     """
     plan, warnings = parse_plan(text, NAME, places=True)
-    plan = frozen.with_nodes(plan)
+    plan = with_nodes(plan, frozen.nodes)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
     if scope is not None:
         scope.check(frozen.plan, plan, moved)
@@ -174,11 +193,20 @@ def _over_time(
     return effect_over_time(standing, plan, moved, look.ahead, left=left, assumed=assumed)
 
 
-def state_now(frozen: Frozen) -> Document:
-    """The live state as a state file has it, with the version of the plan that it goes with."""
+def state_now(frozen: Frozen, text: str) -> Document:
+    """The live state as a state file has it, with the version of the plan that it goes with; text: of that.
+
+    `plan_text`: the plan with all hosts, where the text does not say them as they are, else None
+    """
     standing = frozen.standing()
-    found = live_state(standing.plan, standing.under(standing.plan, {}), standing.now)
-    return {"plan": frozen.version} | found
+    plan = frozen.with_hosts(standing.plan)
+    found = live_state(plan, standing.under(plan, {}), standing.now)
+    whole = None
+    if plan != standing.plan or any(group.selector is not None for group in plan.resource_groups.values()):
+        document = parse_document(text, NAME).value
+        assert isinstance(document, dict), "it is in force"
+        whole = yaml.safe_dump(with_hosts(document, plan), sort_keys=False, allow_unicode=True)
+    return {"plan": frozen.version, "plan_text": whole} | found
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:

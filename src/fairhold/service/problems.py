@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from fairhold.errors import Fault, InputError, place_text
 from fairhold.planio.codes import CODES
-from fairhold.ports import StoreError, StoreFull
+from fairhold.ports import StoreError, StoreFull, StoreGone, StoreWaits
 from fairhold.runtime.live.submitting import raised
 from fairhold.service.wording import fault_of, http_fault
 
@@ -33,6 +33,12 @@ STATUS = {
     "foreign-token": 401,
     "expired-token": 401,
     "revoked-token": 401,
+    "early-token": 401,
+    "sign-in-over": 401,
+    "sign-in-denied": 401,
+    "name-taken": 403,
+    "no-provider": 404,
+    "provider-down": 503,
     "two-tokens": 400,
     "token-in-query": 400,
     "unknown-user": 422,
@@ -52,12 +58,14 @@ STATUS = {
     "no-such-method": 405,
     "too-slow": 408,
     "only-observing": 409,
+    "only-pods": 409,
     "duplicate-job": 409,
     "job-over": 409,
     "key-reused": 409,
     "job-runs": 409,
     "consumer-in-use": 409,
     "host-away": 409,
+    "no-agent-tls": 409,
     "events-gone": 410,
     "plan-changed": 412,
     "too-large": 413,
@@ -73,6 +81,9 @@ STATUS = {
     "store-failed": 503,
     "store-damaged": 500,
     "store-full": 507,
+    "store-gone": 503,
+    "store-lost": 503,
+    "store-behind": 503,
 }
 """Status of what has one of its own; the rest of the faults of an input is 422."""
 _LATER = {429, 503, 507}
@@ -154,13 +165,20 @@ async def _input_error(request: Request, error: Exception) -> Response:
     return problem(status_of(error.faults[0].code, is_addressed=is_addressed), error.faults)
 
 
+_WAITS: dict[type[StoreWaits], tuple[str, str]] = {
+    StoreFull: ("the disk is full", "free some space, then send it again"),
+    StoreGone: ("the database of the store is gone", "send it again when it is back"),
+}
+
+
 async def _store_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, StoreError)
-    if isinstance(error, StoreFull):
-        what, mend = "the disk is full: the request was not accepted", "free some space, then send it again"
+    if isinstance(error, StoreWaits):
+        short, mend = _WAITS[type(error)]
+        what = f"{short}: the request was not accepted"
         if error.is_kept:
-            what = "the disk is full: the request was accepted but is not durable yet"
-            mend = "free some space, then send it again; a submit with the same `Idempotency-Key` is the same job"
+            what = f"{short}: the request was accepted but is not durable yet"
+            mend += "; a submit with the same `Idempotency-Key` is the same job"
     else:
         _LOG.error("the store failed: %s", error)
         what, mend = "the store failed; the service's log says why", "send it again when the service is back"

@@ -7,11 +7,10 @@ import contextlib
 import logging
 import resource
 import signal
-import ssl
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -23,6 +22,7 @@ from fairhold.runtime.live.opening import open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
+from fairhold.service.certificates import Certificate
 from fairhold.service.connection import Connection
 from fairhold.service.doors import Crowd
 from fairhold.service.listening import SOCKET, begin_to_listen, listen_here, listen_tcp, tell, untell, url_of
@@ -82,7 +82,7 @@ def serve(
     it has to be started again; MustEndError where another service leads.
     """
     settings.check()
-    _tls(settings)
+    _certificate(settings)
     logs.configure(level)
     settings = replace(settings, limits=_allow_open_files(settings.limits))
     with contextlib.ExitStack() as doors:
@@ -131,7 +131,7 @@ async def run(
     """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_READERS, "reading"))
-    stopping, tls = Stopping(desk), _tls(settings)
+    stopping, certificate = Stopping(desk), _certificate(settings)
     with contextlib.ExitStack() as doors:
         tcp = doors.enter_context(contextlib.closing(tcp or listen_tcp(settings.host, settings.port)))
         here = [doors.enter_context(contextlib.closing(door)) for door in _sockets(settings)]
@@ -143,7 +143,7 @@ async def run(
         crowd = Crowd(settings.limits)
         for door in (tcp, *here):
             door.guard(crowd)
-        servers = [_server(app, settings, crowd, each) for each in (tls, *({} for _ in here))]
+        servers = [_server(app, settings, crowd, each) for each in (certificate, *(None for _ in here))]
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
                 loop.add_signal_handler(number, _signalled, stopping, servers)
@@ -152,12 +152,14 @@ async def run(
                 tasks.create_task(server.serve(sockets=[door]))
             for server in servers:
                 await server.is_open.wait()
+            looking = tasks.create_task(_watch(certificate, settings))
             url = url_of(settings, port)
             _tell(settings, url)
             _LOG.info("listening at %s", url)
             if on_ready is not None:
                 on_ready(url)
             failed = await _end(desk, stopping)
+            looking.cancel()
             news.close()
             app.state.service.keeper.close()
             for server in servers:
@@ -209,28 +211,20 @@ def _signalled(stopping: Stopping, servers: list[Server]) -> None:
     stopping.leave_now()
 
 
-def _tls(settings: ServiceSettings) -> dict[str, Any]:
-    """What TLS needs, empty where none is wanted. InputError `tls-files` where its files are none."""
+def _certificate(settings: ServiceSettings) -> Certificate | None:
+    """That of the service, None where no TLS is wanted. InputError `tls-files` where its files are none."""
     if settings.certificate is None or settings.key is None:
-        return {}
-    for path in (settings.certificate, settings.key):
-        try:
-            path.read_bytes()
-        except OSError as error:
-            what = f"the file cannot be read: {error.strerror or error}"
-            mend = "name existing files that the service may read, with --tls-cert and --tls-key"
-            raise InputError([Fault("tls-files", what, mend, file=str(path))]) from error
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, lambda: "")
-    except (OSError, ssl.SSLError) as error:
-        what = f"the certificate and key cannot be used: {getattr(error, 'reason', None) or error}"
-        mend = "name two PEM files that belong together, the key without a password"
-        raise InputError([Fault("tls-files", what, mend, file=str(settings.certificate))]) from error
-    return {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
+        return None
+    return Certificate(settings.certificate, settings.key)
 
 
-def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, tls: dict[str, Any]) -> Server:
-    return Server(
+async def _watch(certificate: Certificate | None, settings: ServiceSettings) -> None:
+    if certificate is not None:
+        await certificate.keep_looking(settings.certificate_look)
+
+
+def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, certificate: Certificate | None) -> Server:
+    made = Server(
         uvicorn.Config(
             app,
             http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]  # what makes one
@@ -244,9 +238,15 @@ def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, tls: dict[str
             timeout_keep_alive=_KEEP_ALIVE,
             timeout_graceful_shutdown=max(1, round(settings.patience)),
             h11_max_incomplete_event_size=settings.limits.head,
-            **tls,
+            ssl_certfile=settings.certificate if certificate else None,
+            ssl_keyfile=str(settings.key) if certificate else None,
         )
     )
+    if certificate:
+        made.config.load()
+        assert made.config.ssl is not None
+        certificate.offer(made.config.ssl)
+    return made
 
 
 def _allow_open_files(limits: RequestLimits) -> RequestLimits:

@@ -26,6 +26,7 @@ class RequestLimits:
 
     head        : of a request: its line and its headers
     body        : of a request
+    values      : in a body of more than 64 KiB, all together
     argv        : all words of a command together; argument: one word, or one variable of the environment
     environment : all variables together
     stdin       : after base64
@@ -40,6 +41,7 @@ class RequestLimits:
 
     head: int = 64 * KIB
     body: int = 16 * MIB
+    values: int = 100_000
     argv: int = 512 * KIB
     argument: int = 128 * KIB - 1
     environment: int = 512 * KIB
@@ -70,10 +72,12 @@ class ServiceSettings:
     socket      : path of a further Unix socket, which all users of this machine may open; None = there is none
     pointers    : links to `service.json` to be made, where clients look for a service
     viewer_token : file with the token of those who may look and change nothing, None = there is none
-    is_observing : others decide, and only the plan may be changed
+    oidc_secret : file with the secret by which the sign-in provider knows this service, None = it has none
+    is_observing : others decide, and only the plan may be changed; has_pods: its jobs are a cluster's pods
     limits      : of one request
-    beat        : seconds between two signs of life on a stream of events
+    beat    : seconds between two signs of life on a stream of events
     patience    : seconds that requests at hand are given when the service stops
+    certificate_look : seconds between two looks whether the files of the certificate have changed
     """
 
     directory: Path
@@ -84,11 +88,14 @@ class ServiceSettings:
     names: tuple[str, ...] = ()
     pointers: tuple[Path, ...] = ()
     viewer_token: Path | None = None
+    oidc_secret: Path | None = None
     is_observing: bool = False
+    has_pods: bool = False
     socket: Path | None = None
     limits: RequestLimits = field(default_factory=RequestLimits)
     beat: float = 15.0
     patience: float = 5.0
+    certificate_look: float = 10.0
 
     def check(self) -> None:
         """Refuse to listen where others could read the tokens on their way. InputError `tls-needed`."""

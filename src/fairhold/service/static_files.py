@@ -18,13 +18,14 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_GUARDED = {
+GUARDED = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+"""Headers of every page."""
 _PLAIN = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Fairhold</title></head>
 <body><h1>Fairhold</h1>
@@ -79,6 +80,6 @@ def _file(name: str, body: bytes) -> File:
         "Content-Type": f"{kind}; charset=utf-8" if is_text else kind,
         "Cache-Control": "public, max-age=31536000, immutable" if name.startswith(ASSETS) else "no-cache",
         "Vary": "Accept-Encoding",
-        **_GUARDED,
+        **GUARDED,
     }
     return File(body, gzip.compress(body, 9, mtime=0) if is_text else b"", headers)

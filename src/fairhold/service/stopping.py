@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.errors import count
-from fairhold.ports import StoreFull
+from fairhold.ports import StoreWaits
 from fairhold.runtime.live.desk import Freeing
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Stopping:
         if how != LEAVE:
             try:
                 await asyncio.wrap_future(self._desk.write(Freeing(lambda core: core.wind_down(stop=how == KILL))))
-            except StoreFull as error:  # what is not written down waits again at the next start, as it does here
+            except StoreWaits as error:  # what is not written down waits again at the next start, as it does here
                 if not error.is_kept:
                     raise
         self.leave_now(how)
@@ -68,7 +68,7 @@ class Stopping:
                 break
             await asyncio.sleep(_LOOK)
         if self._desk.trouble is not None and self.how != LEAVE:
-            _LOG.warning("the disk is full; unwritten data is lost: %s", self._desk.unwritten)
+            _LOG.warning("%s; unwritten data is lost: %s", self._desk.trouble.what, self._desk.unwritten)
         return self.how or LEAVE
 
 

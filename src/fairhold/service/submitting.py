@@ -92,7 +92,8 @@ def _allowed(core: Core, body: SubmitBody, asked: Submission, caller: Caller) ->
         if not (caller.rights.sees_all or sees_job(core, caller.rights, needed.job)):
             what = f"there is no job `{needed.job}` to wait for"  # as where there is none
             raise refused("unknown-job", what, "`fairhold jobs --all` shows what there is")
-    return asked._replace(most_waiting=most_waiting(core, caller, asked.user))
+    spec = replace(asked.spec, account=caller.account) if asked.user == caller.user else asked.spec
+    return asked._replace(spec=spec, most_waiting=most_waiting(core, caller, asked.user))
 
 
 def most_waiting(core: Core, caller: Caller, owner: str) -> int:

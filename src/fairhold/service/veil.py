@@ -221,10 +221,10 @@ def _sum(values: list[Any]) -> Any:  # noqa: ANN401 - any JSON
     return first if all(each == first for each in values) else _empty(first)
 
 
-def _text(text: str, veil: Veil, key: str) -> Any:  # noqa: ANN401 - a text or nothing
+def _text(text: str, veil: Veil, key: str) -> str:
     """A text without paths and jobs that are kept."""
     if key in _JOB_KEYS and text.isdecimal() and not veil.sees_job(text):
-        return None
+        return ""
     if _is_kept(text, veil, key):
         return OTHERS
     if "/" in text:

@@ -17,58 +17,66 @@ from fairhold.orchestrator.events import (
     Dependency,
     Exit,
     Held,
+    JobHeld,
+    JobReleased,
     JobSubmitted,
     MachineReported,
     Outcome,
+    TaskAdopted,
+    TaskCancelled,
     TaskEnded,
     TaskRunning,
     Woken,
 )
-from fairhold.sim.driver import Driver, Durations, Source
-from fairhold.sim.event_trace import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
-from fairhold.sim.play import rhythm_of
-from fairhold.sim.replay import opened
+from fairhold.planio.nodes import take_nodes, with_nodes
+from fairhold.ports.governor import AWAITED
+from fairhold.sim.driver import Durations, Source
+from fairhold.sim.event_trace import Began, Cycled, NodesChanged, Replanned, ServiceClosing, ServiceStarted
+from fairhold.sim.replay import RecordDriver
 from fairhold.sim.submitting import Refused
 from fairhold.sim.task_durations import Courses
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.instructions import Start
-    from fairhold.sim.driver import Watch
-    from fairhold.sim.event_trace import EventTrace
+    from fairhold.sim.driver import Driver, Watch
+    from fairhold.sim.event_trace import EventTrace, Line
     from fairhold.sim.experiment import Experiment
 
 _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, TaskRunning, TaskEnded, Woken)
 """What came of what was decided then, or was part of deciding it."""
 
 
-class Counterfactual(Driver):
+class Counterfactual(RecordDriver):
     """One run of a recorded event trace under another plan; has what `Simulation` has."""
 
     def __init__(self, experiment: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
         assert experiment.event_trace is not None
-        self.experiment, self._reopens = experiment, reopens
         self.given, self.recorded = Given(experiment, experiment.event_trace), Recorded(Courses(experiment.event_trace))
-        cluster = opened(experiment.plan, experiment.event_trace, is_same=False)
-        end = experiment.end or experiment.event_trace.end
-        super().__init__(cluster, experiment.start, self.given, self.recorded, end=end, watches=watches)
-        self.live.now = self.now
-        self.live.changed_all()
-        for attempt in cluster.attempts.values():
+        super().__init__(experiment, self.given, self.recorded, watches, reopens=reopens)
+        self.go_on(self.live.cluster)
+        for attempt in self.live.attempts.values():
             self.recorded.begin(self, attempt, attempt.started)
             if attempt.stopping:
                 self.recorded.stop(self, attempt.name)
         self.feed(Woken())
 
-    def orchestrator(self, cluster: Cluster) -> Orchestrator:
-        """In the rhythm of the experiment."""
-        return rhythm_of(self, self.experiment, cluster, reopens=self._reopens)
+    def go_on(self, cluster: Cluster) -> None:
+        """Another orchestrator decides about a cluster, as soon as may be."""
+        super().go_on(cluster)
+        self.live.now = self.wake = self.now
+        self.live.changed_all()
+
+    def change_nodes(self, changed: NodesChanged) -> None:
+        """The cluster has other nodes; a plan whose hosts are none of them goes on."""
+        take_nodes(self.nodes, changed.nodes)
+        if with_nodes(self.plan, self.nodes.values()) != self.plan:
+            self.put(self.plan)
 
     @property
     def passed_over(self) -> int:
@@ -90,7 +98,7 @@ class Given(Source):
     def __init__(self, experiment: Experiment, event_trace: EventTrace) -> None:
         super().__init__()
         self._slot = experiment.slot
-        self._lines = [line for line in event_trace.lines if not isinstance(line.what, _OF_THE_RECORD)]
+        self._lines = list(_from_outside(event_trace))
         self.last = sum(isinstance(line.what, JobSubmitted) for line in self._lines)
         self.passed_over = self._place = 0
         self._over: dict[str, str] = {}
@@ -109,6 +117,7 @@ class Given(Source):
         """The next line; what means nothing under this plan is counted."""
         event = self._lines[self._place].what
         self._place += 1
+        assert isinstance(driver, Counterfactual)
         if isinstance(event, JobSubmitted):
             self.arrived += 1
             self._submit(driver, event)
@@ -116,10 +125,17 @@ class Given(Source):
         if isinstance(event, MachineReported):
             on = driver.live.cluster.on(event.machine)
             event = replace(event, last=0, held=tuple(Held(each.name, False, None) for each in on))  # noqa: FBT003
+        elif isinstance(event, NodesChanged):
+            driver.change_nodes(event)
+            return
+        first = driver.live.cluster.next_attempt
         try:
             driver.feed(event)
         except InputError:
             self.passed_over += 1
+            return
+        if isinstance(event, TaskAdopted):
+            driver.recorded.begin(driver, driver.live.attempts[first], driver.now)
 
     def _submit(self, driver: Driver, event: JobSubmitted) -> None:
         after: list[Dependency] = []
@@ -146,6 +162,28 @@ class Given(Source):
         if POOLED in books:
             return {"resource_group": POOLED, "unit": event.unit or self._slot, "units": 1}
         return {}
+
+
+def _from_outside(event_trace: EventTrace) -> Iterator[Line]:
+    """What did not come of what was decided then.
+
+    Of a reclaim came that a pod was gone which nobody makes anew, and that a job was held until its controller had made
+    another. What others started while they decided would be decided here.
+    """
+    lines, awaited = event_trace.lines, set[str]()
+    for line, after in zip(lines, (*lines[1:], None), strict=True):
+        what, end = line.what, None if after is None else after.what
+        is_reclaimed = isinstance(end, TaskEnded) and end.exit is not None and end.exit.reason == "reclaim"
+        if isinstance(what, JobHeld) and what.reason == AWAITED:
+            awaited.add(what.job)
+        elif isinstance(what, JobReleased) and what.job in awaited:
+            awaited.remove(what.job)
+        elif not (
+            isinstance(what, _OF_THE_RECORD)
+            or (isinstance(what, TaskCancelled) and is_reclaimed)
+            or (isinstance(what, TaskAdopted) and event_trace.is_observing)
+        ):
+            yield line
 
 
 class _Run(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.model.kubernetes import Node
     from fairhold.model.plan import Plan
 
 
@@ -41,6 +42,17 @@ class Replanned:
 
     plan: Plan
     moved: Mapping[str, str]
+    windows: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class NodesChanged:
+    """Nodes of the cluster came, changed or went (None): the plan's hosts are others.
+
+    windows : as in `Replanned`
+    """
+
+    nodes: Mapping[str, Node | None]
     windows: Mapping[str, tuple[int, ...]]
 
 
@@ -79,6 +91,8 @@ class EventTrace:
     decided : what was written down, as `sim.log` writes it; empty = not known
     has_cycles : whether it is known when cycles ran; else they run when they are due
     quotas  : resource group → (rows,) those of the last cycle before the begin, as far as they still counted by then
+    nodes   : of the cluster at the begin, by name
+    is_observing : others decided, and their decisions were looked at: whatever ran had been started by them
     """
 
     own: str
@@ -89,3 +103,5 @@ class EventTrace:
     decided: tuple[str, ...] = ()
     has_cycles: bool = True
     quotas: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    is_observing: bool = False

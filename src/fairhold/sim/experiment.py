@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
+from fairhold.planio.nodes import with_nodes
+from fairhold.sim.event_trace import NodesChanged
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
@@ -80,3 +82,19 @@ class Experiment:
     max_interval: int = MAX_INTERVAL
     event_trace: EventTrace | None = None
     is_replay: bool = False
+
+    def under(self, plan: Plan) -> Experiment:
+        """The same under another plan, of which hosts are the nodes that the record begins with, where it says so."""
+        nodes = self.event_trace.nodes if self.event_trace is not None else {}
+        return replace(self, plan=with_nodes(plan, nodes.values()), is_replay=False)
+
+    @property
+    def plan_with_all_nodes(self) -> Plan:
+        """The plan with every node as a host that there is in the record at any time: how much there may be of all."""
+        if self.event_trace is None:
+            return self.plan
+        nodes = dict(self.event_trace.nodes)
+        for line in self.event_trace.lines:
+            if isinstance(line.what, NodesChanged):
+                nodes |= {name: node for name, node in line.what.nodes.items() if node is not None}
+        return with_nodes(self.plan, nodes.values())

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import InputError
+from fairhold.planio.nodes import nodes_of, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.expected import expected_starts
 from fairhold.sim.forecast import Lookout, Past, forecast
@@ -24,7 +25,8 @@ NICE = 10
 def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The forecast that is asked for, or the faults."""
     try:
-        plan = parse_plan(asked["plan"], "the plan in force")[0]
+        nodes = [node for node in nodes_of(asked["nodes"]).values() if node is not None]
+        plan = with_nodes(parse_plan(asked["plan"], "the plan in force")[0], nodes)
         past = Past((path, length) for path, length in asked["past"])
         look = Lookout(plan, asked["cluster"], asked["own"], asked["now"], past)
         if asked.get("all"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.errors import BrokenRuleError
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.owned import amount_of
+from fairhold.sim.measured_jobs import was_waiting
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Little:
         self._measures, self._cluster = measures, cluster
         self._amount: dict[str, int] = {}
         self._since: dict[str, list[int]] = {}  # job → since when each of its tasks that wait does
+        self._tasks: dict[str, int] = {}  # job → tasks that it has had
         self._job: dict[int, str] = {}  # attempt → job
         self._waited = 0
 
@@ -39,6 +41,7 @@ class Little:
         for job in cluster.jobs.values():
             if job.resource_group == self._measures.group and not job.is_over:
                 self._add(job.name, job.terms.unit, job.units, [now] * (job.waiting + len(job.delays or ())))
+                self._tasks[job.name] = job.terms.tasks
         for attempt in cluster.attempts.values():
             if attempt.job.name in self._since:
                 self._job[attempt.name] = attempt.job.name
@@ -53,6 +56,7 @@ class Little:
             if isinstance(change, said.JobAdded):
                 if change.resource_group == self._measures.group:
                     self._add(change.job, change.unit, change.units, [now] * change.tasks)
+                    self._tasks[change.job] = change.tasks
             elif isinstance(change, said.Started):
                 if change.job in self._since:
                     self._job[change.attempt] = change.job
@@ -61,6 +65,13 @@ class Little:
                 job = self._job.pop(change.attempt, "")
                 if change.then in _GOES_ON and job:
                     self._since[job].append(now)
+            elif isinstance(change, said.JobResized):
+                if change.job in self._since:
+                    self._since[change.job] += [now] * (change.tasks - self._tasks[change.job])
+                    self._tasks[change.job] = change.tasks
+            elif isinstance(change, said.TaskDropped):
+                if change.job in self._since and was_waiting(self._cluster, change):
+                    self._count(change.job, [self._since[change.job].pop()], now)
             elif isinstance(change, said.JobEnded):
                 self._count(change.job, self._since.pop(change.job, []), now)
 

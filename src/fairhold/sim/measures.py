@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.owned import amount_of, capacity, owned_amounts, place_of, unit_of
 from fairhold.sim.account import Account
 from fairhold.sim.borrowing import Borrowing
+from fairhold.sim.measured_jobs import MeasuredJob, MeasuredRun, Tallies, was_waiting
 from fairhold.sim.starvation import Starvation
 
 if TYPE_CHECKING:
@@ -35,45 +35,6 @@ _SIZES = frozenset(
 """Changes after which there is another capacity, or others own it."""
 _GOES_ON = frozenset({said.AGAIN, said.LATER})
 """Words of ends after which the task runs again."""
-
-
-class _Job(NamedTuple):
-    """leaf: its path; amount: of one task; counts: whether it came after the warm-up."""
-
-    leaf: str
-    submitted: int
-    amount: int
-    counts: bool
-
-
-class Tallies:
-    """What happened to the tasks of one leaf that came after the warm-up.
-
-    submitted, finished, failed : tasks
-    waits, slowdowns : (tasks,) microseconds to the first start; thousandths
-    job_waits : (jobs,) microseconds to the first start of a task
-    told, withdrawn, stopped : attempts that were told to leave, that could stay after all, that were stopped
-    lost : work that was lost, in unit-microseconds; released: microseconds from each notice to the end
-    """
-
-    __slots__ = (
-        "failed",
-        "finished",
-        "job_waits",
-        "lost",
-        "notified",
-        "released",
-        "slowdowns",
-        "stopped",
-        "submitted",
-        "waits",
-        "withdrawn",
-    )
-
-    def __init__(self) -> None:
-        self.submitted = self.finished = self.failed = self.notified = self.withdrawn = self.stopped = self.lost = 0
-        self.waits, self.job_waits = array("q"), array("q")
-        self.slowdowns, self.released = array("q"), array("q")
 
 
 class Measures:
@@ -109,10 +70,10 @@ class Measures:
         self.notified_in: dict[int, int] = {}
         self.lost_in: dict[int, int] = {}
         self._last_taken: dict[tuple[str, str], int] = {}
-        self._jobs: dict[str, _Job] = {}
+        self._jobs: dict[str, MeasuredJob] = {}
         self._left: dict[str, int] = {}  # job → tasks that have not ended
         self._fresh: set[str] = set()  # jobs that count and of which no task has started
-        self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
+        self._running: dict[int, MeasuredRun] = {}
         self._notified: dict[int, int] = {}
         self.quotas: Quotas | None = None
         self._has_run = False
@@ -126,6 +87,8 @@ class Measures:
             said.Noticed: self._notice,
             said.Withdrawn: self._withdraw,
             said.JobMoved: self._move,
+            said.JobResized: self._resize,
+            said.TaskDropped: self._leave_out,
             said.CycleRan: self._ran,
             said.Rebooked: self._rebook,
         }
@@ -136,13 +99,13 @@ class Measures:
             if job.resource_group == self.group and not job.is_over:
                 amount = amount_of(self._books, job.terms.unit, job.units, self.resource)
                 leaf = job.consumer
-                self._jobs[job.name] = _Job(leaf, job.submitted, amount, counts=False)
+                self._jobs[job.name] = MeasuredJob(leaf, ((0, job.submitted),), job.terms.tasks, amount, counts=False)
                 self._left[job.name] = job.waiting + job.running + len(job.delays or ())
                 self._want(leaf, self._left[job.name] * amount, now)
         for attempt in cluster.attempts.values():
             if attempt.job.name in self._jobs:
                 known = self._jobs[attempt.job.name]
-                self._running[attempt.name] = attempt.job.name, attempt.started
+                self._running[attempt.name] = MeasuredRun(attempt.job.name, attempt.index, attempt.started)
                 for account in self._above[known.leaf]:
                     account.advance(now)
                     account.held += known.amount
@@ -173,13 +136,13 @@ class Measures:
         job = self._jobs.get(change.job)
         if job is None:
             return
-        held = sum(name == change.job for name, _ in self._running.values()) * job.amount
+        held = sum(run.job == change.job for run in self._running.values()) * job.amount
         for leaf, sign in ((job.leaf, -1), (change.consumer, 1)):
             self._want(leaf, sign * self._left[change.job] * job.amount, now)
             for account in self._above[leaf]:
                 account.held += sign * held
         self._jobs[change.job] = job._replace(leaf=change.consumer)
-        for number in [each for each, (name, _) in self._running.items() if name == change.job]:
+        for number in [each for each, run in self._running.items() if run.job == change.job]:
             self._borrow(now, number)
 
     def note(self, now: int, changes: Sequence[said.Change]) -> None:
@@ -204,7 +167,7 @@ class Measures:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Work of an attempt is lost."""
         if attempt in self._running and now >= self.spans.begin:
-            job = self._jobs[self._running[attempt][0]]
+            job = self._jobs[self._running[attempt].job]
             self._tallies(job.leaf).lost += work * job.amount
             self._count(self.lost_in, now, work * job.amount)
 
@@ -277,12 +240,32 @@ class Measures:
         if change.resource_group != self.group:
             return
         amount = amount_of(self._books, change.unit, change.units, self.resource)
-        job = self._jobs[change.job] = _Job(change.consumer, now, amount, now >= self.spans.begin)
+        counts = now >= self.spans.begin
+        job = self._jobs[change.job] = MeasuredJob(change.consumer, ((0, now),), change.tasks, amount, counts)
         if job.counts:
             self._tallies(job.leaf).submitted += change.tasks
             self._fresh.add(change.job)
         self._left[change.job] = change.tasks
         self._want(job.leaf, change.tasks * amount, now)
+
+    def _resize(self, now: int, change: said.JobResized) -> None:
+        """A job has more tasks from now on."""
+        job = self._jobs.get(change.job)
+        if job is None or change.tasks <= job.tasks:
+            return
+        more = change.tasks - job.tasks
+        if job.counts:
+            self._tallies(job.leaf).submitted += more
+        self._left[change.job] += more
+        self._want(job.leaf, more * job.amount, now)
+        self._jobs[change.job] = job._replace(since=(*job.since, (job.tasks, now)), tasks=change.tasks)
+
+    def _leave_out(self, now: int, change: said.TaskDropped) -> None:
+        """A task that waits does so no more; of one that runs its end counts."""
+        job = self._jobs.get(change.job)
+        if job is not None and was_waiting(self._cluster, change):
+            self._left[change.job] -= 1
+            self._want(job.leaf, -job.amount, now)
 
     def _start(self, now: int, change: said.Started) -> None:
         job = self._jobs.get(change.job)
@@ -290,11 +273,11 @@ class Measures:
             return
         if change.number == 1 and job.counts:
             tallies = self._tallies(job.leaf)
-            tallies.waits.append(now - job.submitted)
+            tallies.waits.append(now - job.submitted(change.task))
             if change.job in self._fresh:
                 self._fresh.remove(change.job)
-                tallies.job_waits.append(now - job.submitted)
-        self._running[change.attempt] = change.job, now
+                tallies.job_waits.append(now - job.since[0][1])
+        self._running[change.attempt] = MeasuredRun(change.job, change.task, now)
         for account in self._above[job.leaf]:
             account.advance(now)
             account.held += job.amount
@@ -314,7 +297,7 @@ class Measures:
         if known is None:
             return
         self._borrow(now, change.attempt)
-        name, started = known
+        name, task, started = known
         job = self._jobs[name]
         tallies = self._tallies(job.leaf)
         told = self._notified.pop(change.attempt, None)
@@ -328,7 +311,7 @@ class Measures:
         self._left[name] -= change.then not in _GOES_ON
         if change.then == said.DONE and job.counts:
             tallies.finished += 1
-            tallies.slowdowns.append(max(1000, (now - job.submitted) * 1000 // max(now - started, SHORT)))
+            tallies.slowdowns.append(max(1000, (now - job.submitted(task)) * 1000 // max(now - started, SHORT)))
         elif change.then == said.FAILED and job.counts:
             tallies.failed += 1
         elif change.then in _GOES_ON:
@@ -347,7 +330,7 @@ class Measures:
         self._notified.setdefault(change.attempt, now)
         if now < self.spans.begin:
             return
-        holder = self._jobs[known[0]].leaf
+        holder = self._jobs[known.job].leaf
         self._tallies(holder).notified += 1
         way = holder, change.taker
         self.taken[way] = self.taken.get(way, 0) + 1
@@ -361,7 +344,7 @@ class Measures:
     def _withdraw(self, now: int, change: said.Withdrawn) -> None:
         known = self._running.get(change.attempt)
         if known is not None and self._notified.pop(change.attempt, None) is not None and now >= self.spans.begin:
-            self._tallies(self._jobs[known[0]].leaf).withdrawn += 1
+            self._tallies(self._jobs[known.job].leaf).withdrawn += 1
 
 
 def _folded(counts: dict[int, int]) -> dict[int, int]:

@@ -11,13 +11,14 @@ from fairhold.orchestrator.events import Held, JobSubmitted, MachineReported, Ta
 from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.replanning import put_in_force
+from fairhold.planio.nodes import take_nodes, with_nodes
 from fairhold.sim.driver import Driver, Durations, Source
-from fairhold.sim.event_trace import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
+from fairhold.sim.event_trace import Began, Cycled, NodesChanged, Replanned, ServiceClosing, ServiceStarted
 from fairhold.sim.play import rhythm_of
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.events import Event
@@ -50,19 +51,57 @@ def opened(plan: Plan, event_trace: EventTrace, *, is_same: bool) -> Cluster:
     return thaw(dict(document), books, forgets=True, own=event_trace.own)
 
 
-class Replay(Driver):
-    """One run of a recorded event trace under the plan that was in force; has what `Simulation` has.
+class RecordDriver(Driver):
+    """One run of a recorded event trace; has what `Simulation` has.
 
-    on_plan : told when another plan has come into force, with its cluster
+    plan    : in force, with the nodes that there are as its hosts where it says so; nodes: by name
+    on_plan : told when another plan, or other hosts, have come into force, with the cluster
     """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        source: Source,
+        durations: Durations,
+        watches: Sequence[Watch] = (),
+        *,
+        reopens: bool = False,
+    ) -> None:
+        assert experiment.event_trace is not None
+        self.experiment, self.event_trace, self._reopens = experiment, experiment.event_trace, reopens
+        self.plan, self.nodes = experiment.plan, dict(self.event_trace.nodes)
+        self.on_plan: OnPlan | None = None
+        cluster = opened(experiment.plan, self.event_trace, is_same=experiment.is_replay)
+        end = experiment.end or self.event_trace.end
+        super().__init__(cluster, experiment.start, source, durations, end=end, watches=watches)
+
+    def orchestrator(self, cluster: Cluster) -> Orchestrator:
+        """In the rhythm of the experiment."""
+        return rhythm_of(self, self.experiment, cluster, reopens=self._reopens)
+
+    def go_on(self, cluster: Cluster) -> None:
+        """Another orchestrator decides about a cluster."""
+        self.live = self.orchestrator(cluster)
+
+    def put(
+        self, plan: Plan, windows: Mapping[str, tuple[int, ...]] | None = None, moved: Mapping[str, str] | None = None
+    ) -> None:
+        """Another plan comes into force, or the same one with other nodes; windows, moved: as in `Replanned`."""
+        cluster, is_closing = self.live.cluster, self.live.is_closing
+        self.plan = with_nodes(plan, self.nodes.values())
+        put_in_force(cluster, open_cluster_books(self.plan, self.now, windows), moved)
+        self.go_on(cluster)
+        self.live.is_closing = is_closing
+        if self.on_plan is not None:
+            self.on_plan(self.plan, cluster)
+
+
+class Replay(RecordDriver):
+    """Under the plan that was in force."""
 
     def __init__(self, experiment: Experiment, watches: Sequence[Watch] = (), *, reopens: bool = False) -> None:
         assert experiment.event_trace is not None
-        self.experiment, self.event_trace, self._reopens = experiment, experiment.event_trace, reopens
-        self.on_plan: OnPlan | None = None
-        cluster = opened(experiment.plan, self.event_trace, is_same=True)
-        end = experiment.end or self.event_trace.end
-        super().__init__(cluster, experiment.start, Told(self.event_trace), Durations(), end=end, watches=watches)
+        super().__init__(experiment, Told(experiment.event_trace), Durations(), watches, reopens=reopens)
         self.live.hand_by(self.event_trace.quotas)
         if not self.event_trace.has_cycles:
             self.feed(Woken())
@@ -73,7 +112,7 @@ class Replay(Driver):
         if has_cycles:
             experiment = replace(experiment, min_gap=NEVER, max_interval=NEVER)
         live = rhythm_of(self, experiment, cluster, reopens=self._reopens)
-        live.now = self.now
+        live.now, live.is_observing = self.now, self.event_trace.is_observing
         if has_cycles:
             live.cycled_all()
         elif self.event_trace.state is not None:
@@ -90,19 +129,10 @@ class Replay(Driver):
         if self.event_trace.has_cycles:
             self.wake = None
 
-    def go_on(self, cluster: Cluster) -> None:
-        """Another orchestrator decides about a cluster."""
-        self.live = self.orchestrator(cluster)
-
-    def put(self, other: Replanned) -> None:
-        """Another plan comes into force."""
-        cluster = self.live.cluster
-        put_in_force(cluster, open_cluster_books(other.plan, self.now, other.windows), other.moved)
-        is_closing = self.live.is_closing
-        self.go_on(cluster)
-        self.live.is_closing = is_closing
-        if self.on_plan is not None:
-            self.on_plan(other.plan, cluster)
+    def change_nodes(self, changed: NodesChanged) -> None:
+        """The cluster has other nodes."""
+        take_nodes(self.nodes, changed.nodes)
+        self.put(self.plan, changed.windows)
 
 
 class Told(Source):
@@ -142,7 +172,9 @@ class Told(Source):
                     driver.live.changed(group, at_once=True)
             driver.feed(Woken())
         elif isinstance(what, Replanned):
-            driver.put(what)
+            driver.put(what.plan, what.windows, what.moved)
+        elif isinstance(what, NodesChanged):
+            driver.change_nodes(what)
         elif isinstance(what, ServiceClosing):
             driver.live.is_closing = True
         elif isinstance(what, ServiceStarted):

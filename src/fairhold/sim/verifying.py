@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.document import decision_document, run_cycle
 from fairhold.cycle.verify import verify
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.as_file import as_file, is_sayable, slots_as_file, together
 from fairhold.planio.statewrite import state_document
 from fairhold.sim.checking import Watcher
@@ -52,7 +53,7 @@ class Recomputed(Watcher):
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:
         """Compute a cycle of vectors again."""
         decided = {kind: [row for each in result.done for row in getattr(each, kind)] for kind in _MOVES}
-        if any(decided.values()):
+        if any(decided.values()) and is_sayable(self._cluster.books[POOLED]):
             mine = {request.id for request in result.state.requests}
             state = together(slots_as_file(self._cluster, now), as_file(result.state))
             self._verify(now, decided, lambda row: row["request"] in mine, state)

@@ -9,13 +9,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from fairhold.errors import InputError
-from fairhold.ports import Entry, PlanVersion, SavedState
+from fairhold.ports import PlanVersion, SavedState, StoreError
 from fairhold.store import queries
+from fairhold.store.queries import followed
+from fairhold.store.tables import seal_before, table
 from fairhold.store.troubles import DAMAGED, RESTORE
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator
+
+    from fairhold.ports import Entry
+    from fairhold.store.connections import Connection
 
 UNREADABLE = (
     ArithmeticError,
@@ -29,6 +33,8 @@ UNREADABLE = (
     zlib.error,
 )
 """What is raised where something that was written down is not as it was written."""
+_UNSOUND = (*UNREADABLE, StoreError)
+"""The same, and what the store itself has noticed."""
 MOST = 20
 """Rows of one table that are told."""
 Finding = tuple[str, str, str]
@@ -96,10 +102,12 @@ def why(error: BaseException) -> str:
     """Why something cannot be read, in a line."""
     if isinstance(error, KeyError):
         return f"{error} is not there"
+    if isinstance(error, StoreError):
+        return error.what
     return str(error).partition("\n")[0] or type(error).__name__
 
 
-def bodies(connection: sqlite3.Connection, contents_of: ContentsOf | None) -> Iterator[Finding]:
+def bodies(connection: Connection, contents_of: ContentsOf | None) -> Iterator[Finding]:
     """Plans, snapshots, entries of the log and specs that cannot be read."""
     contents = (contents_of or _Json)(lambda version: queries.plan(connection, version))
     yield from _told("plans", _plans(connection, contents))
@@ -111,9 +119,9 @@ def bodies(connection: sqlite3.Connection, contents_of: ContentsOf | None) -> It
         yield DAMAGED, what, RESTORE
 
 
-def texts(connection: sqlite3.Connection) -> Iterator[Finding]:
+def texts(connection: Connection) -> Iterator[Finding]:
     """Texts in JSON about what is over."""
-    for table, key, column in (
+    for name, key, column in (
         ("jobs", "job", "labels"),
         ("jobs", "job", "summary"),
         ("tasks", "number", "labels"),
@@ -121,8 +129,8 @@ def texts(connection: sqlite3.Connection) -> Iterator[Finding]:
         ("cycles", "number", "counts"),
         ("cycle_documents", "cycle", "body"),
     ):
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():  # since its format
-            yield from _told(table, _texts(connection, table, key, column))
+        if connection.has_table(name):  # since its format
+            yield from _told(name, _texts(connection, name, key, column))
 
 
 def _told(table: str, unread: Iterable[Unread]) -> Iterator[Finding]:
@@ -133,47 +141,55 @@ def _told(table: str, unread: Iterable[Unread]) -> Iterator[Finding]:
         yield DAMAGED, f"{more} more rows of {table} cannot be read", RESTORE
 
 
-# All texts are read as bytes: what is no UTF-8 is a finding like any other.
+def _sound(text: object) -> str:
+    """A text; raises one of `UNREADABLE` where it is none, or no UTF-8, which the connection forgives."""
+    if not isinstance(text, str):
+        raise TypeError("it is not a text")
+    text.encode()
+    return text
 
 
-def _plans(connection: sqlite3.Connection, contents: Contents) -> Iterator[Unread]:
-    query = 'SELECT version, at, author, comment, CAST("text" AS BLOB), based_on, until FROM plans ORDER BY version'
-    for version, at, author, comment, text, *rest in connection.execute(query):
+def _plans(connection: Connection, contents: Contents) -> Iterator[Unread]:
+    for version, at, author, comment, text, *rest, _ in connection.scan(table("plans").select("ORDER BY version")):
         try:
-            contents.plan(PlanVersion(version, at, author, comment, str(text, "utf-8"), *rest))
-        except UNREADABLE as error:
+            contents.plan(PlanVersion(version, at, author, comment, _sound(text), *rest))
+        except _UNSOUND as error:
             yield version, why(error)
 
 
-def _snapshots(connection: sqlite3.Connection, contents: Contents) -> Iterator[Unread]:
-    for seq, at, body in connection.execute("SELECT seq, at, CAST(body AS BLOB) FROM snapshots ORDER BY seq DESC"):
+def _snapshots(connection: Connection, contents: Contents) -> Iterator[Unread]:
+    snapshots = table("snapshots")
+    for row in connection.scan(snapshots.select("ORDER BY seq DESC")):
         try:
+            ((seq, at, body),) = snapshots.read([row])
             contents.snapshot(SavedState(seq, at, zlib.decompress(body)))
-        except UNREADABLE as error:
+        except _UNSOUND as error:
+            yield row[0], why(error)
+
+
+def _entries(connection: Connection, contents: Contents) -> Iterator[Unread]:
+    last, seal = None, None
+    for seq, at, body, mark in connection.scan(table("entries").select("ORDER BY seq")):
+        try:
+            before = seal if last == seq - 1 else seal_before(connection, seq - 1)
+            last, seal = seq, mark
+            contents.entry(next(followed([(seq, at, _sound(body), mark)], before)))
+        except _UNSOUND as error:
             yield seq, why(error)
 
 
-def _entries(connection: sqlite3.Connection, contents: Contents) -> Iterator[Unread]:
-    for seq, at, body in connection.execute("SELECT seq, at, CAST(body AS BLOB) FROM entries ORDER BY seq"):
+def _specs(connection: Connection, contents: Contents) -> Iterator[Unread]:
+    for job, body, _ in connection.scan(table("specs").select("ORDER BY job")):
         try:
-            contents.entry(Entry(seq, at, str(body, "utf-8")))
-        except UNREADABLE as error:
-            yield seq, why(error)
-
-
-def _specs(connection: sqlite3.Connection, contents: Contents) -> Iterator[Unread]:
-    for job, body in connection.execute("SELECT job, CAST(body AS BLOB) FROM specs ORDER BY rowid"):
-        try:
-            contents.spec(job, str(body, "utf-8"))
-        except UNREADABLE as error:
+            contents.spec(job, _sound(body))
+        except _UNSOUND as error:
             yield job, why(error)
 
 
-def _texts(connection: sqlite3.Connection, table: str, key: str, column: str) -> Iterator[Unread]:
-    query = f"SELECT {key}, CAST({column} AS BLOB) FROM {table} WHERE {column} <> '{{}}'"  # noqa: S608
-    is_packed = table == "cycle_documents"
-    for row, body in connection.execute(query):
+def _texts(connection: Connection, name: str, key: str, column: str) -> Iterator[Unread]:
+    is_packed = name == "cycle_documents"
+    for row, body in connection.scan(f"SELECT {key}, {column} FROM {name}"):  # noqa: S608 - names of our own
         try:
-            json.loads(zlib.decompress(body) if is_packed else body)
-        except UNREADABLE as error:
+            json.loads(zlib.decompress(body) if is_packed else _sound(body))
+        except _UNSOUND as error:
             yield row, why(error)

@@ -12,10 +12,13 @@ from fairhold.store.connections import connect, writer
 from fairhold.store.directory import CREATING, FILE, Lock, has_store, settle
 from fairhold.store.schema import MIGRATIONS, migrate, refuse_what_is_no_store
 from fairhold.store.sqlite import SqliteStore
+from fairhold.store.tables import seal_all, table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal, refusing, translated
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fairhold.store.connections import SqliteConnection
 
 
 def open_store(
@@ -33,7 +36,7 @@ def open_store(
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(directory)
     path = directory / FILE
-    connection: sqlite3.Connection | None = None
+    connection: SqliteConnection | None = None
     try:
         with refusing(path):
             if not has_store(directory):
@@ -42,7 +45,8 @@ def open_store(
                 refuse_what_is_no_store(looking, path, migrations)
             connection = writer(path)
             _refuse_what_is_cut_off(connection, path)
-            migrate(connection, path, migrations)
+            migrate(connection, path, seal_all, migrations)
+            _refuse_strange_layouts(connection, path)
             return SqliteStore(path, lock, connection)
     except BaseException:
         if connection:
@@ -60,8 +64,9 @@ def _create(directory: Path, meta: dict[str, str], migrations: Path) -> None:
     try:
         with closing(connect(path)) as connection:
             connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-            migrate(connection, path, migrations)
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            migrate(connection, path, seal_all, migrations)
+            words = table("meta")
+            connection.insert(words, words.sealed(meta.items()))
         os.fsync(file)
     finally:
         os.close(file)
@@ -69,7 +74,14 @@ def _create(directory: Path, meta: dict[str, str], migrations: Path) -> None:
     settle(path)
 
 
-def _refuse_what_is_cut_off(connection: sqlite3.Connection, path: Path) -> None:
+def _refuse_strange_layouts(connection: SqliteConnection, path: Path) -> None:
+    """InputError where a table or an index is not as the steps of the format make it."""
+    if strange := connection.strange_layouts():
+        what = f"the layout of {', '.join(strange)} is not that of the format"
+        raise refusal(DAMAGED, what, RESTORE, path)
+
+
+def _refuse_what_is_cut_off(connection: SqliteConnection, path: Path) -> None:
     """InputError where the file is shorter than it says, its log being carried over."""
     try:
         (is_held_up, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

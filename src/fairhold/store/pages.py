@@ -13,14 +13,15 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fairhold.errors import Fault, InputError
-from fairhold.ports import FinishedJob, FinishedTask, Page
+from fairhold.ports import FinishedJob, FinishedTask, Page, StoreError
 from fairhold.store.records import wanted_words
+from fairhold.store.troubles import DAMAGED
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
 
     from fairhold.ports import Filter
+    from fairhold.store.connections import Connection
     from fairhold.store.records import Kind
 
 MOST = 4_000
@@ -42,7 +43,7 @@ class Span(NamedTuple):
     limit: int
 
 
-def page(connection: sqlite3.Connection, kind: Kind[Record], wanted: Filter, cursor: str, limit: int) -> Page[Record]:
+def page(connection: Connection, kind: Kind[Record], wanted: Filter, cursor: str, limit: int) -> Page[Record]:
     """One page; `limit` is brought between 1 and `MOST_ROWS`."""
     limit = min(max(limit, 1), MOST_ROWS)
     before = _parse(cursor) if cursor else (wanted.until or _END, 0)
@@ -56,18 +57,24 @@ def page(connection: sqlite3.Connection, kind: Kind[Record], wanted: Filter, cur
         spots, rest = _run(connection, kind, numbers, Span(before, wanted.since, limit))
     else:
         query = (
-            f"SELECT ended, row FROM {kind.lists} WHERE word = ? AND (ended, row) < (?, ?) "  # noqa: S608
-            "ORDER BY ended DESC, row DESC LIMIT 1"
+            f'SELECT ended, "row" FROM {kind.lists} WHERE word = ? AND (ended, "row") < (?, ?) '  # noqa: S608
+            'ORDER BY ended DESC, "row" DESC LIMIT 1'
         )
 
         def seek(word: int, spot: Spot) -> Spot | None:
-            found: Spot | None = connection.execute(query, (word, *spot)).fetchone()
-            return found
+            found = connection.execute(query, (word, *spot)).fetchone()
+            return (int(found[0]), int(found[1])) if found else None
 
         spots, rest = _leap(seek, numbers, Span(before, wanted.since, limit))
-    query = f"SELECT {kind.columns} FROM {kind.table} WHERE number = ?"  # noqa: S608 - names of our own
-    rows = [kind.record(connection.execute(query, (number,)).fetchone()) for _, number in spots]
+    rows = list(kind.read(_row(connection, kind, number) for _, number in spots))
     return Page(rows, f"{rest[0]}-{rest[1]}" if rest else "")
+
+
+def _row(connection: Connection, kind: Kind[Any], number: int) -> tuple[Any, ...]:
+    found: tuple[Any, ...] | None = connection.execute(kind.table.select("WHERE number = ?"), (number,)).fetchone()
+    if found is None:
+        raise StoreError(f"row {number} of {kind.name} is missing", DAMAGED)
+    return found
 
 
 def _parse(cursor: str) -> Spot:
@@ -79,12 +86,10 @@ def _parse(cursor: str) -> Spot:
     return int(match[1]), int(match[2])
 
 
-def _run(
-    connection: sqlite3.Connection, kind: Kind[Any], words: list[int], span: Span
-) -> tuple[list[Spot], Spot | None]:
+def _run(connection: Connection, kind: Kind[Any], words: list[int], span: Span) -> tuple[list[Spot], Spot | None]:
     """Spots of one list, or of all rows, and where to go on; None: nowhere."""
-    source = f"ended, row FROM {kind.lists} WHERE word = ? AND" if words else f"ended, number FROM {kind.table} WHERE"
-    number = "row" if words else "number"
+    source = f'ended, "row" FROM {kind.lists} WHERE word = ? AND' if words else f"ended, number FROM {kind.name} WHERE"
+    number = '"row"' if words else "number"
     query = f"SELECT {source} (ended, {number}) < (?, ?) AND ended >= ? ORDER BY ended DESC, {number} DESC LIMIT ?"
     found = connection.execute(query, (*words, *span.before, span.since, span.limit + 1)).fetchall()
     return found[: span.limit], found[span.limit - 1] if len(found) > span.limit else None

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.access.chain import START, Record
 from fairhold.ports.people import AccessVersion, RecordFilter, TokenRecord
+from fairhold.store.tables import table
 
 if TYPE_CHECKING:
-    import sqlite3
     from contextlib import AbstractContextManager
+
+    from fairhold.store.connections import Connection
 
 CHAIN = "records_removed"
 """Word of a store: number and hash of the last record that was cleared out."""
@@ -18,7 +20,7 @@ CHAIN = "records_removed"
 class PeopleTables:
     """`ports.people.PeopleStore`; see there."""
 
-    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+    def _reading(self) -> AbstractContextManager[Connection]:
         raise NotImplementedError
 
     def access(self, version: int = 0) -> AccessVersion | None:
@@ -28,26 +30,29 @@ class PeopleTables:
 
     def accesses(self, before: int = 0, limit: int = 100) -> list[AccessVersion]:
         """Versions of the access document, the latest first."""
-        query = "SELECT * FROM accesses WHERE version < ? ORDER BY version DESC LIMIT ?"
+        accesses = table("accesses")
+        query = accesses.select("WHERE version < ? ORDER BY version DESC LIMIT ?")
         with self._reading() as connection:
-            return [AccessVersion(*row) for row in connection.execute(query, (before or 2**62, limit))]
+            rows = connection.execute(query, (before or 2**62, limit))
+            return [AccessVersion(*row) for row in accesses.read(rows)]
 
     def tokens(self) -> list[TokenRecord]:
         """All tokens by number."""
+        tokens = table("tokens")
         with self._reading() as connection:
-            return [TokenRecord(*row) for row in connection.execute("SELECT * FROM tokens ORDER BY number")]
+            return [TokenRecord(*row) for row in tokens.read(connection.execute(tokens.select("ORDER BY number")))]
 
     def records(self, after: int, wanted: RecordFilter, limit: int = 100) -> list[Record]:
         """Records with numbers above `after`, in order."""
         where, values = _where(wanted)
-        query = f"SELECT * FROM records WHERE seq > ?{where} ORDER BY seq LIMIT ?"  # noqa: S608 - our names
+        query = table("records").select(f"WHERE seq > ?{where} ORDER BY seq LIMIT ?")
         with self._reading() as connection:
             return [Record(*row) for row in connection.execute(query, (after, *values, limit))]
 
     def last_records(self, wanted: RecordFilter, limit: int = 100) -> list[Record]:
         """The last records, in order."""
         where, values = _where(wanted)
-        query = f"SELECT * FROM records WHERE seq > 0{where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - our names
+        query = table("records").select(f"WHERE seq > 0{where} ORDER BY seq DESC LIMIT ?")
         with self._reading() as connection:
             return [Record(*row) for row in connection.execute(query, (*values, limit))][::-1]
 
@@ -57,7 +62,7 @@ class PeopleTables:
             return chain_begin(connection)
 
 
-def chain_begin(connection: sqlite3.Connection) -> tuple[int, str]:
+def chain_begin(connection: Connection) -> tuple[int, str]:
     """Number and hash of the record before the first that is still kept."""
     found = connection.execute("SELECT value FROM meta WHERE name = ?", (CHAIN,)).fetchone()
     seq, _, mark = (found[0] if found else f"0:{START}").partition(":")
@@ -66,6 +71,7 @@ def chain_begin(connection: sqlite3.Connection) -> tuple[int, str]:
 
 def _where(wanted: RecordFilter) -> tuple[str, list[Any]]:
     """Conditions of a query, each with `AND` before it, and their values."""
-    signs = {"since": "at >=", "until": "at <"}
+    signs = {"since": "at >=", "until": "at <", "before": "seq <"}
     named = {name: value for name, value in wanted._asdict().items() if value}
-    return "".join(f" AND {signs.get(name, f'{name} =')} ?" for name in named), [*named.values()]
+    conditions = [signs.get(name) or f'"{name}" =' for name in named]
+    return "".join(f" AND {condition} ?" for condition in conditions), [*named.values()]

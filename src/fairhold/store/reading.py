@@ -7,18 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairhold.ports import SavedState
+from fairhold.ports import SavedState, StoreError
 from fairhold.store import queries
 from fairhold.store.connections import reader
 from fairhold.store.directory import FILE, LOCK
 from fairhold.store.schema import refuse_what_is_no_store
+from fairhold.store.tables import table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal, refusing
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from fairhold.ports import Entry
+    from fairhold.store.connections import Connection
 
 _LOCKS = Path("/proc/locks")
 
@@ -26,7 +27,7 @@ _LOCKS = Path("/proc/locks")
 class StoreReader:
     """What a store says; everything that is read is of one instant. Raises InputError, as `open_store` does."""
 
-    def __init__(self, directory: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, directory: Path, connection: Connection) -> None:
         self.directory, self._connection = directory, connection
 
     def entries(self, after: int) -> Iterator[Entry]:
@@ -47,13 +48,15 @@ class StoreReader:
 
     def snapshot(self, until: int) -> SavedState | None:
         """The latest snapshot up to an instant, else the earliest; of those that can be unpacked."""
-        query = "SELECT seq, at, body FROM snapshots ORDER BY at > ?, abs(at - ?)"
+        snapshots = table("snapshots")
+        query = snapshots.select("ORDER BY at > ?, abs(at - ?)")
         with refusing(self.directory / FILE):
             rows = self._connection.execute(query, (until, until)).fetchall()
-        for seq, at, body in rows:
+        for row in rows:
             try:
+                ((seq, at, body),) = snapshots.read([row])
                 return SavedState(seq, at, zlib.decompress(body))
-            except (zlib.error, TypeError):
+            except (zlib.error, TypeError, StoreError):
                 continue  # the one before will do
         return None
 
@@ -85,6 +88,7 @@ def read_store(directory: Path) -> Iterator[StoreReader]:
     try:
         with refusing(path):
             refuse_what_is_no_store(connection, path)
+            connection.hide_lack_of_seals()
             connection.execute("BEGIN")
         yield StoreReader(directory, connection)
     finally:

@@ -3,48 +3,58 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fairhold.ports import FinishedJob, FinishedTask
+from fairhold.store.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.ports import Filter
+    from fairhold.store.tables import Table
 
 Record = TypeVar("Record", FinishedJob, FinishedTask)
-JOB_COLUMNS = "job, consumer, user, name, state, submitted, ended, labels, summary"
-TASK_COLUMNS = (
-    'job, task, try, attempt, consumer, user, host, units, state, reason, code, "signal", detail, started, ended, '
-    "cpu, peak, labels"
-)
 
 
-class Kind(NamedTuple, Generic[Record]):
-    """A table of finished things and the table of what they are found by."""
+@dataclass(frozen=True)
+class Kind(Generic[Record]):
+    """A table of finished things and the table of what they are found by.
 
-    table: str
+    row, record : from a record and its number to a row without its seal, and back
+    """
+
+    name: str
     lists: str
-    columns: str
-    row: Callable[[Record], tuple[Any, ...]]
+    row: Callable[[int, Record], tuple[Any, ...]]
     record: Callable[[tuple[Any, ...]], Record]
     words: Callable[[Record], list[str]]
 
+    @property
+    def table(self) -> Table:
+        """The table."""
+        return table(self.name)
 
-def _job_row(job: FinishedJob) -> tuple[Any, ...]:
-    return (*job[:7], labels_text(job.labels), job.summary)
+    def read(self, rows: Iterable[Any]) -> Iterator[Record]:
+        """Records of whole rows; StoreError `store-damaged` where one is not as it was written."""
+        return map(self.record, self.table.read(rows))
+
+
+def _job_row(number: int, job: FinishedJob) -> tuple[Any, ...]:
+    return (number, *job[:7], labels_text(job.labels), job.summary)
 
 
 def _job_record(row: tuple[Any, ...]) -> FinishedJob:
-    return FinishedJob._make((*row[:7], json.loads(row[7]), row[8]))
+    return FinishedJob._make((*row[1:8], json.loads(row[8]), row[9]))
 
 
-def _task_row(task: FinishedTask) -> tuple[Any, ...]:
-    return (*task[:17], labels_text(task.labels))
+def _task_row(number: int, task: FinishedTask) -> tuple[Any, ...]:
+    return (number, *task[:17], labels_text(task.labels))
 
 
 def _task_record(row: tuple[Any, ...]) -> FinishedTask:
-    return FinishedTask._make((*row[:17], json.loads(row[17])))
+    return FinishedTask._make((*row[1:18], json.loads(row[18])))
 
 
 def labels_text(labels: Mapping[str, str]) -> str:
@@ -73,8 +83,8 @@ def _task_words(task: FinishedTask) -> list[str]:
     return [*_common_words(task), f"j:{task.job}", f"h:{task.host}", f"r:{task.reason}"]
 
 
-JOBS: Kind[FinishedJob] = Kind("jobs", "jobs_by_word", JOB_COLUMNS, _job_row, _job_record, _common_words)
-TASKS: Kind[FinishedTask] = Kind("tasks", "tasks_by_word", TASK_COLUMNS, _task_row, _task_record, _task_words)
+JOBS: Kind[FinishedJob] = Kind("jobs", "jobs_by_word", _job_row, _job_record, _common_words)
+TASKS: Kind[FinishedTask] = Kind("tasks", "tasks_by_word", _task_row, _task_record, _task_words)
 
 
 def wanted_words(wanted: Filter, kind: Kind[Any]) -> list[str]:

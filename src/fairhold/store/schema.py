@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from fairhold.ports import StoreFull
-from fairhold.store.troubles import DAMAGED, FOREIGN, RESTORE, is_damage, refusal, translated
+from fairhold.store.troubles import DAMAGED, ERRORS, FOREIGN, RESTORE, is_damage, refusal, translated
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Session = TypeVar("Session", bound=sqlite3.Connection)
+WITH_SEALS = 8
+"""The first format whose rows have checksums; see `tables`."""
 APPLICATION = 0x46484C44
 """`FHLD`: says in a file's header that it is a store of Fairhold."""
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -32,7 +39,7 @@ def refuse_what_is_no_store(connection: sqlite3.Connection, path: Path, folder: 
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         number = format_of(connection)
-    except sqlite3.DatabaseError as error:
+    except ERRORS as error:
         if not is_damage(error):
             raise
         raise refusal(DAMAGED, f"this is not a store, or its beginning is damaged: {error}", RESTORE, path) from error
@@ -45,14 +52,23 @@ def refuse_what_is_no_store(connection: sqlite3.Connection, path: Path, folder: 
         raise refusal("store-newer", what, "use the version of Fairhold that wrote it, or a later one", path)
 
 
-def migrate(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATIONS) -> int:
-    """Bring a store to the latest format; returns how many steps that took. InputError where a step fails."""
+def migrate(
+    connection: Session, path: Path, finish: Callable[[Session, int], object], folder: Path = MIGRATIONS
+) -> int:
+    """Bring a store to the latest format; returns how many steps that took. InputError where a step fails.
+
+    finish : called within each step since rows have seals, with its number
+    """
     begun = format_of(connection)
     todo = steps(folder)[begun:]
     for number, step in enumerate(todo, start=begun + 1):
-        marks = f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={number}; COMMIT;"
         try:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{step.read_text(encoding='utf-8')}\n;{marks}")
+            connection.executescript(f"BEGIN IMMEDIATE;\n{step.read_text(encoding='utf-8')}\n;")
+            if number >= WITH_SEALS:
+                finish(connection, number)
+            connection.execute(f"PRAGMA application_id={APPLICATION}")
+            connection.execute(f"PRAGMA user_version={number}")
+            connection.execute("COMMIT")
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")

@@ -27,19 +27,25 @@ UNSURE = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
 """After these nobody knows what is on the disk."""
 
 
-def code_of(error: sqlite3.Error) -> int:
+def code_of(error: Exception) -> int:
     """Extended result code of SQLite; 0 where Python's own module complains."""
     return int(getattr(error, "sqlite_errorcode", 0))
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; where it quotes damaged content, its own words may be no UTF-8."""
+
+
+def is_damage(error: Exception) -> bool:
     """Whether the file is no store, or no longer one that can be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return True
     if not code_of(error) and "UTF-8" in str(error):  # a text that Python's own module cannot make out
         return True
     return code_of(error) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def translated(error: sqlite3.Error) -> StoreError:
+def translated(error: Exception) -> StoreError:
     """The error of an open store for one of SQLite."""
     code = code_of(error)
     if code in FULL_DISK or code & 0xFF == sqlite3.SQLITE_FULL:
@@ -58,12 +64,12 @@ def speaking() -> Iterator[None]:
         yield
     except sqlite3.IntegrityError as error:
         raise ValueError(str(error)) from error
-    except sqlite3.Error as error:
+    except ERRORS as error:
         raise translated(error) from error
 
 
-def refusal(code: str, what: str, mend: str, path: Path) -> InputError:
-    """One fault about a file or directory."""
+def refusal(code: str, what: str, mend: str, path: object) -> InputError:
+    """One fault about a file, directory or database."""
     return InputError([Fault(code, what, mend, file=str(path))])
 
 
@@ -76,7 +82,11 @@ def refusing(path: Path) -> Iterator[None]:
     """Tell what goes wrong with a file that is opened, copied or checked as faults."""
     try:
         yield
-    except sqlite3.Error as error:
+    except StoreError as error:
+        if error.code != DAMAGED:
+            raise
+        raise refusal(DAMAGED, error.what, RESTORE, path) from error
+    except ERRORS as error:
         if is_damage(error):
             raise refusal(DAMAGED, f"the store is damaged: {error}", RESTORE, path) from error
         failed = translated(error)

@@ -60,7 +60,7 @@ class Desk:
             between()
 
         self.agents = Agents(
-            doors=Doors(directory, more.pop("address", None)),
+            doors=Doors(directory, more.pop("address", None), more.pop("secure_address", None)),
             secret=more.pop("secret", SECRET),
             spec_of=self.specs.__getitem__,
             on_events=on_events,

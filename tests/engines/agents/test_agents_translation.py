@@ -36,6 +36,16 @@ def pair(open_desk: OpenDesk, connect: Connect) -> tuple[Desk, FakeAgent]:
     return desk, agent
 
 
+VARIABLES = {
+    "FAIRHOLD_JOB": "a/b",
+    "FAIRHOLD_TASK": "3",
+    "FAIRHOLD_ATTEMPT": "2",
+    "FAIRHOLD_CONSUMER": "/A/B",
+    "FAIRHOLD_UNITS": "3",
+    "FAIRHOLD_HOSTS": "a:2,b:1",
+}
+
+
 def test_a_start_says_all_that_a_task_needs(pair: tuple[Desk, FakeAgent]) -> None:
     desk, agent = pair
     desk.specs["a/b"] = spec(
@@ -47,21 +57,15 @@ def test_a_start_says_all_that_a_task_needs(pair: tuple[Desk, FakeAgent]) -> Non
         memory=2**40,
         notice=10,
         lead=250_000,
+        user="ben",
+        account="bwhite",
     )
     desk.order(start(9, "a/b", units=3, places=(("a", 2), ("b", 1))))
     assert agent.hear("start") == {
         "attempt": 9,
         "token": hmac.new(SECRET, b"9", hashlib.sha256).hexdigest(),
         "argv": ["run", "--part=3", "33"],
-        "environment": {
-            "PATH": "/bin",
-            "FAIRHOLD_JOB": "a/b",
-            "FAIRHOLD_TASK": "3",
-            "FAIRHOLD_ATTEMPT": "2",
-            "FAIRHOLD_CONSUMER": "/A/B",
-            "FAIRHOLD_UNITS": "3",
-            "FAIRHOLD_HOSTS": "a:2,b:1",
-        },
+        "environment": {"PATH": "/bin", **VARIABLES},
         "directory": "/place",
         "stdin": base64.b64encode(b"\0\xff").decode(),
         "output": "jobs/a%2Fb/3.2.out",
@@ -76,6 +80,8 @@ def test_a_start_says_all_that_a_task_needs(pair: tuple[Desk, FakeAgent]) -> Non
         "weight": 80,
         "output_limit": 1 << 30,
         "keep_empty": False,
+        "user": "ben",
+        "account": "bwhite",
     }
 
 

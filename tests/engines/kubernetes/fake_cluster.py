@@ -32,7 +32,7 @@ class FakeCluster:
     """
 
     def __init__(self) -> None:
-        self.access = SimpleNamespace(url="https://fake")
+        self.access = SimpleNamespace(url="https://fake", own="")
         self.is_cut = self.is_slow = False
         self._forgotten, self._ends = 0, Counter[str]()
         self._late: list[Document] = []

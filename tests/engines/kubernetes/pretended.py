@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from fairhold.engines.kubernetes.pods import NodeSeen
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.tasks import JobRecord
 
@@ -29,6 +30,16 @@ consumers: {risk: {reclaim_grace: 0s}, trading: {reclaim_grace: 0s}}
 policies: [{policy: fair_share, resource_groups: [all], consumers: {/trading: {deserved: {gpu: 8}}}}]
 """
 SECOND = 1_000_000
+
+
+def node(
+    name: str, gpus: int = 4, *, ready: bool = True, cordoned: bool = False, boot: str = "b", **labels: str
+) -> NodeSeen:
+    """A node as the API server has it."""
+    state = {"type": "Ready", "status": "True" if ready else "Unknown"}
+    status = {"allocatable": {GPU: str(gpus), "pods": "110"}, "conditions": [state], "nodeInfo": {"bootID": boot}}
+    meta = {"name": name, "labels": {names.HOSTNAME: name} | labels}
+    return node_of({"metadata": meta, "spec": {"unschedulable": cordoned}, "status": status})
 
 
 class Pretended:
@@ -55,9 +66,7 @@ class Pretended:
         for key, least in self.groups.items():
             self.governor.see_group(key, least)
         for name, gpus in self.nodes.items():
-            status = {"allocatable": {GPU: str(gpus)}, "conditions": [{"type": "Ready", "status": "True"}]}
-            meta = {"name": name, "labels": {names.HOSTNAME: name}}
-            self.governor.see_node(node_of({"metadata": meta, "status": status}))
+            self.governor.see_node(node(name, gpus))
         for document in list(self.pods.values()):
             self.governor.see_pod(pod_of(document))
         self.governor.all_seen()

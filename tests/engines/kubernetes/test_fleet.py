@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.constraints import constraint_of
-from fairhold.engines.kubernetes.fleet import CORDONED, Fleet
+from fairhold.engines.kubernetes.fleet import CORDONED, ENOUGH, Fleet
 from fairhold.engines.kubernetes.pods import NodeSeen, Pod, node_of, pod_of
 from fairhold.orchestrator.events import (
     Event,
@@ -239,3 +240,18 @@ def test_hosts_say_which_pods_they_suit() -> None:
     fleet.see(node("n2", zone="a"))
     assert told(fleet) == [MachineLabelled("n2", fleet.labels("n2"))]
     assert label in fleet.labels("n2")
+
+
+def test_what_no_pod_says_of_nodes_any_more_is_forgotten_where_it_is_most() -> None:
+    fleet = seen(node("n1", zone="z0"))
+    said = [constraint_of({"nodeSelector": {"zone": f"z{number}"}}) for number in range(ENOUGH + 1)]
+    labels = [fleet.label_for(each) for each in said]
+    assert labels[0] in fleet.labels("n1")
+    told(fleet)
+    fleet.forget_but(lambda: said[1:3])
+    assert list(fleet.suitable) == said[1:3]
+    assert told(fleet) == [MachineLabelled("n1", fleet.labels("n1"))]
+    assert labels[0] not in fleet.labels("n1")
+    assert fleet.label_for(said[0]) == labels[0]
+    assert labels[0] in fleet.labels("n1")
+    fleet.forget_but(lambda: pytest.fail("few are not worth a look"))

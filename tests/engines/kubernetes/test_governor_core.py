@@ -168,6 +168,46 @@ def test_a_pod_that_cannot_start_is_stopped_when_its_time_is_over_and_says_so_be
     )
 
 
+UNBOUND = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "a port is taken"}
+
+
+def test_a_bare_pod_that_cannot_be_bound_is_stopped_when_its_time_is_over_and_says_so_before() -> None:
+    scene = Scene()
+    scene.governor.execute(Start(1, "1", 0, 1, "", "n1"))
+    scene.governor.writes()
+    scene.run("", {"phase": "Pending", "conditions": [UNBOUND]})
+    scene.look()
+    (told,) = scene.governor.writes()
+    (condition,) = told.body["status"]["conditions"]
+    assert condition["reason"] == "CannotStart"
+    assert condition["message"].endswith(": a port is taken")
+    scene.run("", {"phase": "Pending", "conditions": [UNBOUND, condition]})
+    assert scene.governor.writes() == []
+    scene.now += PLAN_OF_POOL.kubernetes.start_within - 1
+    scene.look()
+    assert scene.governor.writes() == []
+    scene.now += 1
+    scene.look()
+    (stop,) = scene.governor.writes()
+    assert stop.what == "stop"
+    scene.pod["metadata"]["deletionTimestamp"] = "2026-01-05T09:00:00Z"
+    scene.run("", {"phase": "Pending", "conditions": [UNBOUND, condition]})
+    (end,) = [each for each in scene.look() if isinstance(each, TaskEnded)]
+    assert (end.outcome, end.exit and end.exit.detail) == (Outcome.FAILED, "a port is taken")
+
+
+def test_a_bare_pod_that_is_bound_after_all_is_not_stopped() -> None:
+    scene = Scene()
+    scene.governor.execute(Start(1, "1", 0, 1, "", "n1"))
+    scene.governor.writes()
+    scene.run("", {"phase": "Pending", "conditions": [UNBOUND]})
+    scene.look()
+    scene.run("n1")
+    scene.now += PLAN_OF_POOL.kubernetes.start_within
+    scene.look()
+    assert not [write for write in scene.governor.writes() if write.what == "stop"]
+
+
 def test_a_pod_that_starts_after_all_is_not_stopped() -> None:
     scene = Scene()
     scene.governor.execute(Start(1, "1", 0, 1, "", "n1"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairhold.engines.kubernetes import names, writes
 from fairhold.engines.kubernetes.constraints import Taint
-from fairhold.engines.kubernetes.pods import MARK, Owner, node_of, pod_of
+from fairhold.engines.kubernetes.pods import Owner, node_of, pod_of
 
 META = {"uid": "u1", "namespace": "ml", "name": "p1", "resourceVersion": "7"}
 LEAST = {"metadata": META}
@@ -50,7 +50,7 @@ WHOLE = pod(
     {
         "phase": "Running",
         "containerStatuses": [{"state": {"running": {}}}],
-        "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": MARK}],
+        "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": names.RECLAIMED}],
     },
 )
 
@@ -62,7 +62,7 @@ def test_a_whole_pod() -> None:
     assert (read.service_account, read.node, read.pinned, read.place) == ("trader", "n1", "h1", "n1")
     assert (read.attempt, read.index, read.priority, read.grace) == (12, "3", -5, 0)
     assert read.owner == Owner("Job", "j", "j1")
-    assert read.family == ("j1", "3")
+    assert read.family == ("ml.j1", "3")
     assert read.amounts == (("cpu", Fraction(2)), ("pods", Fraction(1)))
     assert all((read.is_gated, read.is_kept, read.is_of_job, read.is_deleting, read.is_running))
     assert (read.is_disrupted, read.is_marked, read.is_daemon) == (True, True, False)

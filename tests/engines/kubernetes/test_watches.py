@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.engines.kubernetes.access import Access
 from fairhold.engines.kubernetes.api import Api, ApiError
 from fairhold.engines.kubernetes.watching import Watcher
+from tests.faults.house import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,6 +70,9 @@ class Told:
     def listed(self, kind: str, documents: Sequence[Mapping[str, Any]]) -> None:
         self.words.append("listed")
 
+    def went_back(self, kind: str) -> None:
+        self.words.append("went back")
+
     def fresh(self, kind: str) -> None:
         self.words.append("fresh")
         self.is_fresh.set()
@@ -84,3 +88,33 @@ def test_a_fault_of_our_own_is_told_and_all_is_listed_again() -> None:
     assert told.is_fresh.wait(PATIENCE)
     assert watcher.close()
     assert told.words == ["listed", "stale", "listed", "fresh"]
+
+
+class Restored:
+    """An API whose first watch breaks off; from then on it is set back to an earlier state."""
+
+    def __init__(self) -> None:
+        self.versions = ["100", "90", "95"]
+        self.is_over = threading.Event()
+
+    def list(self, path: str) -> tuple[list[dict[str, Any]], str]:
+        return [], self.versions.pop(0)
+
+    def watch(self, path: str, version: str) -> Iterator[None]:
+        yield None
+        if version == "95":
+            self.is_over.wait(PATIENCE)
+        raise ApiError(0, "Unreachable", "broken off")
+
+    def end_watches(self, path: str) -> None:
+        self.is_over.set()
+
+
+def test_after_a_break_all_is_listed_before_it_is_fresh_and_an_earlier_state_is_told() -> None:
+    api, told = Restored(), Told()
+    watcher = Watcher(api, "pods", "/pods", told)  # type: ignore[arg-type]  # as much of the API as is used
+    watcher.start()
+    until(lambda: told.words.count("fresh") == 3)
+    assert watcher.close()
+    first, again = ["listed", "fresh", "stale"], ["listed", "fresh"]
+    assert told.words[:9] == [*first, "went back", *first, *again]

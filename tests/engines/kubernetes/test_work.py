@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.engines.kubernetes import names
-from fairhold.engines.kubernetes.pods import MARK, pod_of
+from fairhold.engines.kubernetes.pods import pod_of
 from fairhold.engines.kubernetes.work import MOST_TRIES, RETRY, Work
 from fairhold.units import SECOND
 
@@ -52,12 +52,13 @@ def applied(before: dict[str, Any], write: Write) -> dict[str, Any]:
     if write.method == "DELETE":
         meta["deletionTimestamp"] = "2026-01-05T09:00:00Z"
         return {"metadata": meta, "spec": spec, "status": status}
+    named = write.body["metadata"]
+    assert (named["uid"], named["resourceVersion"]) == (meta["uid"], meta["resourceVersion"])
     if write.path.endswith("/status"):
         [condition] = write.body["status"]["conditions"]
         others = [each for each in status.get("conditions", []) if each["type"] != condition["type"]]
         return {"metadata": meta, "spec": spec, "status": status | {"conditions": [*others, condition]}}
     said = write.body["metadata"]
-    assert (said["uid"], said["resourceVersion"]) == (meta["uid"], meta["resourceVersion"])
     for part in ("annotations", "labels"):
         merged = meta.get(part, {}) | said.get(part, {})
         meta[part] = {key: value for key, value in merged.items() if value is not None}
@@ -162,7 +163,7 @@ def test_what_others_say_of_a_pod_stays() -> None:
         said = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": reason}]}
         assert what(work(KEPT, BOUND, said)) == ""
         assert what(work(KEPT, BOUND, said, notice=NOTICE, deadline=NOW + 99 * SECOND)) == "notice"
-    ours = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": MARK}]}
+    ours = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": names.RECLAIMED}]}
     assert what(work(KEPT, BOUND, ours)) == "disrupt"
 
 
@@ -183,7 +184,7 @@ def test_a_job_keeps_a_pod_that_does_not_come_back(reason: str) -> None:
 
 @pytest.mark.parametrize(("reason", "grace"), [("reclaim", 1), ("requeue", 30), ("cancel", 30)])
 def test_how_long_a_pod_has_that_is_stopped_at_once(reason: str, grace: int) -> None:
-    ours = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": MARK}]}
+    ours = {"conditions": [{"type": names.DISRUPTION, "status": "True", "reason": names.RECLAIMED}]}
     stop = work(KEPT, BOUND, ours, stopping=reason).next_write(NOW, "h1")
     assert stop is not None
     assert (stop.what, stop.body["gracePeriodSeconds"]) == ("stop", grace)
@@ -214,7 +215,7 @@ metas = st.fixed_dictionaries(
         "labels": st.just(OF_JOB["labels"]),
     },
 )
-conditions = st.sampled_from([MARK, "EvictionByEvictionAPI", ""]).map(
+conditions = st.sampled_from([names.RECLAIMED, "EvictionByEvictionAPI", ""]).map(
     lambda reason: [{"type": names.DISRUPTION, "status": "True" if reason else "False", "reason": reason}]
 )
 statuses: st.SearchStrategy[dict[str, Any]] = st.one_of(

@@ -10,7 +10,7 @@ import typer
 from fairhold.cli.arguments import AFTER
 from fairhold.cli.live.options import Instant, Json, Service, complete_group, complete_host, complete_keys
 
-hosts_app = typer.Typer(help="List hosts; close, drain or open one.")
+hosts_app = typer.Typer(help="List hosts; close, drain or open one; certificates of their agents.")
 Host = Annotated[
     str,
     typer.Argument(
@@ -145,6 +145,24 @@ def hosts_open(context: typer.Context, host: Host, *, service: Service = "", jso
 
     before, as_json = context.obj
     open_host(service or before, host, as_json=json or as_json)
+
+
+@hosts_app.command("enrol")
+def hosts_enrol(context: typer.Context, host: Host, *, service: Service = "", json: Json = False) -> None:
+    """Print a code with which the agent of a host gets its certificate, once and within an hour."""
+    from fairhold.cli.live.machines import enrol_host  # noqa: PLC0415
+
+    before, as_json = context.obj
+    enrol_host(service or before, host, as_json=json or as_json)
+
+
+@hosts_app.command("revoke")
+def hosts_revoke(context: typer.Context, host: Host, *, service: Service = "", json: Json = False) -> None:
+    """Let the certificates of a host count no more, and cut its agent off."""
+    from fairhold.cli.live.machines import revoke_host  # noqa: PLC0415
+
+    before, as_json = context.obj
+    revoke_host(service or before, host, as_json=json or as_json)
 
 
 def _close(context: typer.Context, host: str, body: dict[str, object], service: str, *, json: bool) -> None:

@@ -17,6 +17,7 @@ from fairhold.client.finding import START, Target, find
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Returned, Steps
+    from fairhold.client.login import Renewed
 
 Asked = str | Target
 """Which service is meant: as `--service` names it, or found already."""
@@ -38,6 +39,7 @@ class Connection:
         self._answer = answer
         self._http: HTTPConnection | None = None
         self.peer = 0
+        self._signed_in = self._by_sign_in() if target.sign_ins else None
 
     def run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps (see `client.exchange`); raises Refused and ServiceError."""
@@ -49,16 +51,33 @@ class Connection:
             self._http.close()
             self._http = None
 
+    def _by_sign_in(self) -> Renewed:
+        from fairhold.client.login import Renewed  # noqa: PLC0415 - most commands need none of it
+
+        assert self.target.sign_ins is not None
+        return Renewed(self.target.sign_ins, self.target.key, self._ask_without)
+
+    def _ask_without(self, request: Request) -> Response:
+        """Ask over a connection of its own, without a token."""
+        other = Connection(self.target._replace(sign_ins=None), answer=self._answer)
+        try:
+            answer = other._carry_out(request)
+        finally:
+            other.close()
+        assert answer is not None
+        return answer
+
     def _carry_out(self, step: Request | Pause) -> Response | None:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        token = self._signed_in.token() if self._signed_in else self.target.token
         http = self._open()
         try:
             assert http.sock is not None
             http.sock.settimeout(self._answer + step.wait)
             head = {"Host": self.target.host} if self.target.host else {}
-            head |= {"Authorization": f"Bearer {self.target.token}"} if self.target.token else {}
+            head |= {"Authorization": f"Bearer {token}"} if token else {}
             with suppress(BrokenPipeError, ConnectionResetError):  # who refuses a large body may have answered by now
                 http.request(step.method, step.path, step.body, {**step.headers, **head})
             answer = http.getresponse()

@@ -10,25 +10,23 @@ from fairhold.cli.live.printing import say, say_json
 from fairhold.client import steps
 from fairhold.client.errors import ServiceMissing
 from fairhold.client.exchange import Request, ask
+from fairhold.client.finding import HERE
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Document, Steps
 
-_HERE = "http://fairhold"
-"""Address of a service that was named by its Unix socket: no browser can use that."""
-
 
 def open_console(service: str, *, only_print: bool, as_json: bool) -> None:
     """Open the console, or print its address. A one-time code in the fragment, which is sent to nobody, signs in."""
     connection = connect(service)
-    if not connection.target.token:
+    if not (connection.target.token or connection.target.sign_ins):
         raise ServiceMissing(
             "no token is known with which a browser could be signed in; set FAIRHOLD_TOKEN, or run this as the user of "
             "the service"
         )
     url = connection.target.url
-    if url == _HERE:
+    if url == HERE:  # named by its Unix socket, which no browser can use
         url = connection.run(steps.status())["service"]["address"]
     code = connection.run(_code())["code"]
     address = f"{url}/console/#code={code}"

@@ -6,10 +6,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
-from fairhold.cli.live.printing import clock, fitted, resources_used, say, say_json
+from fairhold.cli.live.printing import clock, fitted, resources_used, say, say_json, show
 from fairhold.client import steps
 from fairhold.model.hostnames import fold_counted
 from fairhold.model.presence import GONE, SILENT, UNSEEN, presence, presence_in_words
+from fairhold.runtime.outlet import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,6 +130,22 @@ def close_host(service: str, host: str, body: Document, *, as_json: bool) -> Non
 def open_host(service: str, host: str, *, as_json: bool) -> None:
     """Open a host again."""
     _say_host(connect(service).run(steps.open_host(host)), as_json=as_json)
+
+
+def enrol_host(service: str, host: str, *, as_json: bool) -> None:
+    """`hosts enrol`: the code alone to standard output, so that it can be put somewhere."""
+    found = connect(service).run(steps.enrol_host(host))
+    if as_json:
+        say_json(found)
+        return
+    say(found["code"])
+    tell(f"on {host}, within an hour: fairhold agent enrol --host {host} …, which reads this from standard input")
+
+
+def revoke_host(service: str, host: str, *, as_json: bool) -> None:
+    """`hosts revoke`."""
+    found = connect(service).run(steps.revoke_host(host))
+    show(found, lambda each: f"certificates of {each['host']} of before now are revoked", as_json=as_json)
 
 
 def _say_host(found: Document, *, as_json: bool) -> None:

@@ -37,6 +37,7 @@ def _me(found: Document) -> str:
             {
                 "user": found["user"],
                 "known by": found["via"],
+                "until": clock(found["expires"]) if found["expires"] else None,
                 "groups": ", ".join(found["groups"]) or None,
                 "sees of others": found["others"],
                 "limits": ", ".join(f"{name} {value}" for name, value in found["limits"].items() if value) or None,

@@ -27,6 +27,20 @@ def whoami(*, service: Service = "", json: Json = False) -> None:
     show_me(service, as_json=json)
 
 
+def login(*, service: Service = "", json: Json = False) -> None:
+    """Sign in at the service's provider: shows an address and a code to open and enter in a browser."""
+    from fairhold.cli.live.signing_in import log_in  # noqa: PLC0415
+
+    log_in(service, as_json=json)
+
+
+def logout(*, service: Service = "") -> None:
+    """Sign out: the service, the provider and this machine forget what `login` has got."""
+    from fairhold.cli.live.signing_in import log_out  # noqa: PLC0415
+
+    log_out(service)
+
+
 @token_app.command("create")
 def token_create(
     *,

@@ -18,7 +18,7 @@ _HEAD = ("namespace", "pod", "state", "consumer", "job", "node", "deadline", "re
 _SPARE = ("job", "consumer", "text", "node")
 """Columns that a narrow terminal does without, in this order."""
 _NOTHING = "It does not wait for its turn, so there is nothing to suggest."
-_WORDS = {"notice": "under notice", "refused": "not accepted"}
+_WORDS = {"notice": "under notice"}
 
 
 def list_pods(service: Asked, namespace: str, state: str, *, as_json: bool) -> None:
@@ -92,4 +92,4 @@ def _cell(pod: Document, column: str) -> object:
     if column == "deadline":
         return clock(pod["notice"]["deadline"]) if pod["notice"] else None
     value = pod[column]
-    return _WORDS.get(value, value) if column == "state" else value or None
+    return value or None

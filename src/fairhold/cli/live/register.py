@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(report_commands.report_app, name="report", rich_help_panel=_HEADING)
     _add(app, cluster_commands.state)
     app.add_typer(plan_commands.plan_app, name="plan", rich_help_panel=_HEADING)
-    _add(app, people_commands.whoami)
+    _add(app, people_commands.login, people_commands.logout, people_commands.whoami)
     for name, each in people_apps.items():
         app.add_typer(each, cls=CarefulGroup, name=name, rich_help_panel=_HEADING)
     app.add_typer(people_commands.audit_app, cls=CarefulGroup, name="audit", rich_help_panel=_HEADING)

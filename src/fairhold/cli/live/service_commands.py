@@ -16,7 +16,16 @@ State = Annotated[
         "--state", metavar="DIRECTORY", help="State directory; default: FAIRHOLD_STATE, or one named after the cluster."
     ),
 ]
-store_app = typer.Typer(no_args_is_help=True, help="Back up, restore and check the store of a service.")
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="ADDRESS",
+        help="The store is in PostgreSQL: postgresql://USER@HOST:PORT/DATABASE, without a password.",
+        show_default=False,
+    ),
+]
+store_app = typer.Typer(no_args_is_help=True, help="Back up, restore, copy and check the store of a service.")
 
 
 def serve(
@@ -48,12 +57,25 @@ def serve(
         Path | None,
         typer.Option("--viewer-token", metavar="FILE", help="Token of those who may look, and change nothing."),
     ] = None,
+    oidc_secret: Annotated[
+        Path | None,
+        typer.Option("--oidc-secret", metavar="FILE", help="Secret by which the sign-in provider knows this service."),
+    ] = None,
+    store: Store = "",
     socket: Annotated[
         Path | None,
         typer.Option("--socket", metavar="PATH", help="Further Unix socket, which all users of this machine may open."),
     ] = None,
     agents: Annotated[
         str, typer.Option("--agents", metavar="HOST:PORT", help="Address to listen at for agents of other machines.")
+    ] = "",
+    agents_tls: Annotated[
+        str,
+        typer.Option(
+            "--agents-tls",
+            metavar="HOST:PORT",
+            help="The same for agents that have enrolled, by TLS with certificates.",
+        ),
     ] = "",
     lease: Annotated[
         str,
@@ -152,7 +174,8 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    wanted = wanted._replace(viewer_token=viewer_token, socket=socket)
+    wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, socket=socket, agents_tls=agents_tls)
+    wanted = wanted._replace(store=store)
     if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object or observe_only):
         raise UsageError(
             "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are of a cluster that is "
@@ -198,7 +221,7 @@ def console(
 
 
 def agent(context: typer.Context) -> None:
-    """Run the agent of another machine; its arguments are those of `python -m fairhold.agent`."""
+    """Run the agent of another machine; its arguments are those of `python -m fairhold.agent`, or `enrol` and more."""
     from fairhold.cli.live.serving import run_agent  # noqa: PLC0415
 
     run_agent(context.args)
@@ -206,12 +229,16 @@ def agent(context: typer.Context) -> None:
 
 @store_app.command("backup")
 def store_backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")], *, state: State = None, json: Json = False
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
+    *,
+    state: State = None,
+    store: Store = "",
+    json: Json = False,
 ) -> None:
     """Copy the store of a service, running or not, to a file."""
     from fairhold.cli.live.stores import backup  # noqa: PLC0415
 
-    backup(file, state, as_json=json)
+    backup(file, state, store, as_json=json)
 
 
 @store_app.command("restore")
@@ -219,20 +246,35 @@ def store_restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
     *,
     state: Annotated[
-        Path, typer.Option("--state", metavar="DIRECTORY", help="State directory of a service that is not running.")
-    ],
+        Path | None,
+        typer.Option("--state", metavar="DIRECTORY", help="State directory of a service that is not running."),
+    ] = None,
+    store: Store = "",
     replace: Annotated[bool, typer.Option("--replace", help="Move an existing store aside.")] = False,
     json: Json = False,
 ) -> None:
     """Restore the store of a service from a backup."""
     from fairhold.cli.live.stores import restore  # noqa: PLC0415
 
-    restore(file, state, replace=replace, as_json=json)
+    restore(file, state, store, replace=replace, as_json=json)
+
+
+@store_app.command("copy")
+def store_copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="State directory or connection string.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The same, of a new store.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Copy the store of a service that is not running into another database, and compare the two."""
+    from fairhold.cli.live.stores import copy  # noqa: PLC0415
+
+    copy(source, target, as_json=json)
 
 
 @store_app.command("check")
-def store_check(*, state: State = None, json: Json = False) -> None:
+def store_check(*, state: State = None, store: Store = "", json: Json = False) -> None:
     """Check a store for damage, while a service uses it or not."""
     from fairhold.cli.live.stores import check  # noqa: PLC0415
 
-    check(state, as_json=json)
+    check(state, store, as_json=json)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cli.live.printing import say
-from fairhold.client.finding import CURRENT, STATE, base_directory
+from fairhold.client.finding import CURRENT, STATE, STORE, base_directory
 from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.runtime.outlet import warn
 from fairhold.units import SECOND, parse_duration
@@ -44,7 +44,7 @@ class WantedCluster(NamedTuple):
 class Wanted(NamedTuple):
     """How a service is wanted, as the options say it.
 
-    agents  : `HOST:PORT`, empty = none of other machines
+    agents  : `HOST:PORT`, empty = none of other machines; agents_tls: the same for those with certificates
     cluster : that is governed, None = none is
     """
 
@@ -68,7 +68,10 @@ class Wanted(NamedTuple):
     limits: Sequence[str] = ()
     cluster: WantedCluster | None = None
     viewer_token: Path | None = None
+    oidc_secret: Path | None = None
     socket: Path | None = None
+    agents_tls: str = ""
+    store: str = ""
 
     @property
     def plan_object(self) -> str:
@@ -80,16 +83,16 @@ def serve(wanted: Wanted) -> None:
     """Run the service until it is asked to stop. Raises InputError, UsageError."""
     try:
         from fairhold.service.server import serve as run  # noqa: PLC0415
-        from fairhold.store.directory import FILE  # noqa: PLC0415
+        from fairhold.store.choosing import has_store  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] in _EXTRA:
             raise UsageError(_NEEDS) from None
         raise
     _check(wanted)
     directory = _directory(wanted)
-    if wanted.plan is None and not wanted.plan_object and not (directory / FILE).exists():
-        raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
     live, settings = _settings(wanted, directory)
+    if wanted.plan is None and not wanted.plan_object and not has_store(live.place):
+        raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
     settings.check()
     settings = replace(settings, pointers=_pointers(directory))
     run(live, settings, level=wanted.level, on_ready=lambda url: _say_ready(url, live, settings))
@@ -112,15 +115,21 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     from fairhold.runtime.live.opening import ClusterSettings, LiveSettings  # noqa: PLC0415
     from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
     from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
+    from fairhold.store.choosing import place_of  # noqa: PLC0415
 
     lease = _lease(wanted.lease)
     silence = min(AgentSettings().silence, max(lease, _LEAST_SILENCE))  # so that a lease that is over is noticed
     tasks = AgentSettings(starts_per_second=wanted.starts, lease=lease, silence=silence, output=wanted.output)
     log = _micros(wanted.keep_log)
     keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
-    live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents), tasks=tasks, keep=keep)
+    place = place_of(wanted.store, os.environ.get(STORE, ""), directory)
+    agents, secure = _address("--agents", wanted.agents), _address("--agents-tls", wanted.agents_tls)
+    live = LiveSettings(
+        wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=keep
+    )
     gap, interval = _pace(wanted)
     of_all, of_one = the_limits(wanted.limits)
+    live = replace(live, store=None if isinstance(place, Path) else place)
     live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)
@@ -135,7 +144,9 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         key=wanted.key,
         names=tuple(wanted.names),
         viewer_token=wanted.viewer_token,
+        oidc_secret=wanted.oidc_secret,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
+        has_pods=wanted.cluster is not None and not wanted.cluster.observes,
         limits=of_one,
         socket=wanted.socket and wanted.socket.absolute(),
     )
@@ -189,13 +200,13 @@ def _pointers(directory: Path) -> tuple[Path, ...]:
     return () if is_other else (pointer,)
 
 
-def _address(text: str) -> tuple[str, int] | None:
+def _address(option: str, text: str) -> tuple[str, int] | None:
     """`HOST:PORT`, or `PORT` for all addresses of this machine."""
     if not text:
         return None
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"--agents {printable(text)}: write HOST:PORT, as 10.0.0.1:7879")
+        raise UsageError(f"{option} {printable(text)}: write HOST:PORT, as 10.0.0.1:7879")
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - what its user asked for
 
 
@@ -230,9 +241,15 @@ def _micros(duration: str | int) -> int:
 
 
 def run_agent(words: Sequence[str]) -> None:
-    """Become an agent: a small process of its own, without what the command line has imported. Does not return."""
+    """Become an agent: a small process of its own, without what the command line has imported. Does not return.
+
+    With `enrol` in front, only have its host enrolled.
+    """
     import fairhold.agent  # noqa: PLC0415
 
+    if words and words[0] == "enrol":
+        _enrol(words[1:])
+        return
     path = Path(fairhold.agent.__file__).with_name("__main__.py")
     sys.stdout.flush()
     try:
@@ -248,3 +265,25 @@ def run_agent(words: Sequence[str]) -> None:
                 )
             ]
         ) from None
+
+
+def _enrol(words: Sequence[str]) -> None:
+    """`agent enrol`. Raises UsageError, InputError."""
+    from fairhold.agent.link import Address  # noqa: PLC0415
+
+    options = dict(zip(words[::2], words[1::2], strict=False))
+    if len(words) % 2 or {*options} != {"--directory", "--connect", "--host"}:
+        raise UsageError("write `fairhold agent enrol --directory DIR --connect tls:HOST:PORT --host NAME`")
+    try:
+        address = Address(options["--connect"])
+    except ValueError as error:
+        raise UsageError(f"--connect: {printable(str(error))}") from None
+    if not address.is_secure:
+        raise UsageError("a host enrols where TLS is spoken: --connect tls:HOST:PORT")
+    try:
+        from fairhold.engines.agents.enrolling import enrol, read_code  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise UsageError("to enrol needs more than the base: pip install 'fairhold[service]'") from None
+    directory = Path(options["--directory"])
+    enrol(directory, address, options["--host"], read_code())
+    say(f"{options['--host']} has enrolled; its identity is in {directory / 'identity'}")

@@ -93,7 +93,7 @@ def write_state(service: str, output: Path | None, plan: Path | None) -> None:
     for line in found["unsaid"]:
         warn(f"not in the state file: {line}")
     if plan is not None:
-        text = connection.run(steps.plan(found["plan"]))["text"]
+        text = found.get("plan_text") or connection.run(steps.plan(found["plan"]))["text"]
         if plan == STANDARD_OUTPUT:
             sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         else:
@@ -102,9 +102,11 @@ def write_state(service: str, output: Path | None, plan: Path | None) -> None:
         say_json(found["state"])
         return
     write_whole(output, json.dumps(found["state"], indent=1) + "\n")
-    where = f"it is in {printable(str(plan))}" if plan is not None else _how_to_get(found["plan"])
+    where = f"it is in {printable(str(plan))}" if plan is not None else _how_to_get(found)
     say(f"{printable(str(output))}: the state under plan {found['plan']}; {where}")
 
 
-def _how_to_get(version: int) -> str:
-    return f"get it with `fairhold plan show --version {version} > plan.yaml`"
+def _how_to_get(found: Document) -> str:
+    if found.get("plan_text"):
+        return "get it, with the hosts that are nodes, by `fairhold state --plan plan.yaml`"
+    return f"get it with `fairhold plan show --version {found['plan']} > plan.yaml`"

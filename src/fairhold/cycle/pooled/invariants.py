@@ -7,6 +7,7 @@ the parcels of every unit. Tests run `check` after every cycle; in production it
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -100,14 +101,20 @@ def _moved(rows: Iterable[dict[str, object]]) -> Counter[tuple[str, str]]:
 
 
 def hosts_hold_what_they_have(done: Done) -> Iterator[Violation]:
-    """The parcels of a host add up to it; each is used + kept + idle; each unit is booked on what it needs."""
+    """The parcels of a host add up to it; each is used + kept + idle; each unit is booked on what it needs.
+
+    Where more stands on a host than it has, as it was made smaller, units are booked on less.
+    """
     name, dimensions = "hosts_hold_what_they_have", done.books.terms.dimensions
     for host in done.books.hosts:
         if total((parcel.amounts for parcel in host.parcels), dimensions) != host.total:
             yield Violation(name, host.name, f"its parcels are not the {host.total} that it has")
         used = {parcel: total(parcel.kept.values(), dimensions) for parcel in host.parcels}
+        needed = total((unit.asked.unit for unit in host.units), dimensions)
+        is_too_small = any(map(operator.gt, needed, host.total))
         for unit in host.units:
-            if total(unit.books.values(), dimensions) != unit.asked.unit:
+            booked = total(unit.books.values(), dimensions)
+            if any(map(operator.gt, booked, unit.asked.unit)) or (booked != unit.asked.unit and not is_too_small):
                 yield Violation(name, host.name, f"a unit of {unit.asked.model.id} stands on {unit.books.values()}")
             for parcel, part in unit.books.items():
                 if parcel.host is not host:

@@ -111,18 +111,17 @@ class QueueLedger:
         return rows
 
     def _of(self, asked: PendingRequest) -> Counted:
-        """What a request counts; nothing where no host could ever take a unit of it and it holds none."""
+        """What a request counts; where no host that is up could take a unit of it, what it holds (R-QUEUE-1)."""
         held = asked.held
-        if not held:
-            alike = asked.unit, asked.siting
-            if alike not in self._fitting:
-                if len(self._fitting) >= MOST_KINDS:
-                    self._fitting.clear()
-                fitting = any(fits(asked.unit, each) for each in self._totals)
-                self._fitting[alike] = fitting or could_stand(asked, self._kinds)
-            if not self._fitting[alike]:
-                return _NOTHING
-        return max(held, min(asked.count, asked.most)), held, not is_preemptible(asked)
+        alike = asked.unit, asked.siting
+        if alike not in self._fitting:
+            if len(self._fitting) >= MOST_KINDS:
+                self._fitting.clear()
+            fitting = any(fits(asked.unit, each) for each in self._totals)
+            self._fitting[alike] = fitting or could_stand(asked, self._kinds)
+        if self._fitting[alike]:
+            return max(held, min(asked.count, asked.most)), held, not is_preemptible(asked)
+        return (held, held, not is_preemptible(asked)) if held else _NOTHING
 
 
 def _columns(terms: QueueTerms) -> Columns:

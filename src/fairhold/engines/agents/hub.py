@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from concurrent.futures import Future
 
+    from fairhold.engines.agents.authority import Authority
     from fairhold.engines.agents.link import Link
     from fairhold.engines.agents.listening import Doors
     from fairhold.engines.agents.machine import MachineStatus
@@ -41,6 +42,7 @@ class Agents:
     complain  : called, from that thread, with faults of connections
     is_planned : whether the plan has a host of this name; called in a thread of this class
     handed_out : names of the resources that the plan hands out; called in that thread, too
+    authority : that signs for agents that speak TLS; None where the doors have none for them
     now       : instant, of the clock that sets the deadlines of notices: what is left of a grace is counted by it;
                 called in a thread of this class
     clock     : seconds that do not go back. A test that sets one of them calls `wake`
@@ -62,6 +64,7 @@ class Agents:
         lease_before: float = 0.0,
         is_planned: Callable[[str], bool] = lambda _: True,
         handed_out: Callable[[], Collection[str]] = tuple,
+        authority: Authority | None = None,
         settings: AgentSettings | None = None,
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
@@ -82,8 +85,8 @@ class Agents:
         self._looks_at = 0.0
         """When the thread of the connections looks at the clock if nothing comes."""
         self._failure: BaseException | None = None
-        self.address = doors.address
-        """Where agents of other machines connect."""
+        self.authority, self.address, self.secure_address = authority, doors.address, doors.secure_address
+        """Who signs for agents of other machines, and where these connect."""
         self._talk = Talk(
             secret=secret,
             own_host=own_host,
@@ -98,9 +101,11 @@ class Agents:
             lease_before=lease_before,
             is_planned=is_planned,
             handed_out=handed_out,
+            authority=authority,
         )
+        secure = (doors.secure, authority.context) if doors.secure and authority else None
         self._wire = self._talk.wire = Wire(
-            doors.sockets, self._talk, secret=secret, settings=settings, complain=complain, clock=clock
+            doors.sockets, self._talk, secret=secret, settings=settings, complain=complain, clock=clock, secure=secure
         )
         self._thread = threading.Thread(target=self._run, name="agents", daemon=True)
         self._thread.start()
@@ -168,6 +173,13 @@ class Agents:
             self._posted.append((link, asked, None))
         self.wake()
         return future
+
+    def revoke(self, host: str) -> int:
+        """Let the certificates of a host count no more, and end its connection; the instant. There is an authority."""
+        assert self.authority is not None
+        at = self.authority.revoke(host)
+        self.wake()
+        return at
 
     def status(self) -> tuple[MachineStatus, ...]:
         """All machines by name, the service's own (an empty name) first."""

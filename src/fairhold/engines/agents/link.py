@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fairhold.agent.frames import SERVICE, Channel
+from fairhold.agent.tunnel import SECRET, TunnelError
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
+
+    from fairhold.agent.tunnel import Tunnel
+    from fairhold.engines.agents.authority import Certified
 
 _CHUNK = 64 * 1024
 
 
 class BrokenLinkError(Exception):
     """A connection is broken; the message says why, for users."""
+
+
+class NotEnrolledError(Exception):
+    """A host is not given a certificate, or the one that it shows does not count; the message says why."""
 
 
 class Link:
@@ -26,9 +35,21 @@ class Link:
     machine : of its agent, None until its inventory
     heard   : when it last said anything; moved : when bytes last went out or began to wait
     known   : attempts that this agent holds or was sent over this connection, until they end
+    tunnel  : where TLS is spoken, None = it is not; certified : what its certificate says, once it is known
+    is_done : it has got what it came for, and was never to be an agent
     """
 
-    def __init__(self, sock: socket.socket, *, is_own: bool, peer: str, secret: bytes, most: int, now: float) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        *,
+        is_own: bool,
+        peer: str,
+        secret: bytes,
+        most: int,
+        now: float,
+        tunnel: Tunnel | None = None,
+    ) -> None:
         self.socket = sock
         self.is_own = is_own
         self.peer = peer
@@ -36,11 +57,13 @@ class Link:
         self.heard = self.moved = now
         self.known: set[int] = set()
         self.interest = 0
-        self.is_closed = False
+        self.is_closed = self.is_done = False
         self._is_fresh = True
-        self._channel = Channel(secret, SERVICE)
+        self.tunnel = tunnel
+        self.certified: Certified | None = None
+        self._channel = Channel(SECRET if tunnel else secret, SERVICE)
         self._most = most
-        self._waiting = bytearray(self._channel.greeting)
+        self._waiting = bytearray(self._wrapped(self._channel.greeting))
 
     @property
     def backlog(self) -> int:
@@ -50,7 +73,7 @@ class Link:
     @property
     def pending(self) -> int:
         """Bytes that have come of a frame that is not whole."""
-        return self._channel.pending
+        return self._channel.pending + (self.tunnel.pending if self.tunnel else 0)
 
     def receive(self, now: float) -> list[dict[str, Any]]:
         """Messages that have come. Raises BrokenLinkError at the end, FrameError and OSError."""
@@ -60,6 +83,8 @@ class Link:
             return []
         if not data:
             raise BrokenLinkError("the agent closed the connection")
+        if self.tunnel:
+            data = self._unwrapped(self.tunnel, data)
         messages = self._channel.feed(data)
         if messages:
             self.heard = now
@@ -71,7 +96,7 @@ class Link:
         if self._waiting and len(self._waiting) + len(frame) > self._most:
             raise BrokenLinkError("the agent does not read what it is sent")
         self._is_fresh = self._is_fresh or not self._waiting
-        self._waiting += frame
+        self._waiting += self._wrapped(frame)
 
     def flush(self, now: float) -> None:
         """Send what the other end takes. Raises OSError."""
@@ -85,6 +110,21 @@ class Link:
                 return
             del self._waiting[:sent]
             self.moved = now
+
+    def _wrapped(self, data: bytes) -> bytes:
+        return self.tunnel.seal(data) if self.tunnel else data
+
+    def _unwrapped(self, tunnel: Tunnel, data: bytes) -> bytes:
+        """What the other end says by TLS; what has to be answered to that waits to be sent."""
+        try:
+            return tunnel.feed(data)
+        except TunnelError as error:
+            with suppress(OSError):
+                self.socket.send(tunnel.take())  # so that the other end can say why
+            raise BrokenLinkError(str(error)) from error
+        finally:
+            self._is_fresh = self._is_fresh or not self._waiting
+            self._waiting += tunnel.take()
 
     def close(self) -> None:
         """Give the connection up."""

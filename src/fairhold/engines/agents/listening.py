@@ -19,6 +19,7 @@ _LONGEST_PATH = 107
 """Bytes; the system's address of a Unix socket has no room for more."""
 _BACKLOG = 64
 _PURPOSE = Purpose("cannot listen for agents", "--agents", "--agents")
+_SECURE = Purpose("cannot listen for agents that speak TLS", "--agents-tls", "--agents-tls")
 
 
 class Doors:
@@ -26,20 +27,28 @@ class Doors:
 
     sockets : that of its own machine first
     address : at which agents of other machines connect, None = at none
+    secure  : of the sockets, the one where they speak TLS, None = there is none; secure_address : at which
     """
 
-    def __init__(self, directory: Path, address: tuple[str, int] | None) -> None:
-        """Open them: a Unix socket in the state directory, and an address (port 0 = any that is free)."""
+    def __init__(
+        self, directory: Path, address: tuple[str, int] | None, secure_address: tuple[str, int] | None = None
+    ) -> None:
+        """Open them: a Unix socket in the state directory, and addresses (port 0 = any that is free)."""
         self._directory = directory
         self.sockets = [listen_here(directory)]
         self._identity = _identity_of(directory / SOCKET)
+        self.secure: socket.socket | None = None
         try:
             if address:
-                self.sockets.append(listen_at(*address))
+                self.sockets.append(listen_at(*address, _PURPOSE))
+            if secure_address:
+                self.secure = listen_at(*secure_address, _SECURE)
+                self.sockets.append(self.secure)
         except BaseException:
             self.close()
             raise
         self.address: tuple[str, int] | None = self.sockets[1].getsockname()[:2] if address else None
+        self.secure_address: tuple[str, int] | None = self.secure.getsockname()[:2] if self.secure else None
 
     def close(self) -> None:
         """Close all, and remove the Unix socket where it is still this one, and not that of a later service."""
@@ -98,14 +107,14 @@ def listen_here(directory: Path) -> socket.socket:
         raise
 
 
-def listen_at(host: str, port: int) -> socket.socket:
+def listen_at(host: str, port: int, purpose: Purpose) -> socket.socket:
     """A TCP address. InputError `cannot-listen`."""
-    door = bound(host, port, socket.socket, _PURPOSE)
+    door = bound(host, port, socket.socket, purpose)
     try:
         return _listening(door)
     except OSError as error:
         door.close()
-        raise cannot_listen(host, port, error, _PURPOSE) from error
+        raise cannot_listen(host, port, error, purpose) from error
 
 
 def _identity_of(path: Path) -> tuple[int, int]:

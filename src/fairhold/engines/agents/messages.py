@@ -53,6 +53,8 @@ def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit:
         "signal": spec.notice,
         "lead": spec.lead / SECOND,
         "weight": weight,
+        "user": spec.user,
+        "account": spec.account,
     }
 
 
@@ -119,6 +121,21 @@ def welcome(lease: float | None, keep: float | None) -> Message:
 def unplanned() -> Message:
     """The plan has no host of the agent's name."""
     return {"type": "unplanned"}
+
+
+def certificate(text: str) -> Message:
+    """Another certificate for the agent, PEM: the one that it has shown is good for a third of its life only."""
+    return {"type": "certificate", "certificate": text}
+
+
+def enrolled(certificate: str, authority: str) -> Message:
+    """A host has enrolled: its certificate, and that of who signed it and signs for the service, PEM."""
+    return {"type": "enrolled", "certificate": certificate, "authority": authority}
+
+
+def not_enrolled(why: str) -> Message:
+    """A host has not enrolled."""
+    return {"type": "not_enrolled", "why": why}
 
 
 def lease(beat: int) -> Message:

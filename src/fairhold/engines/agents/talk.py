@@ -9,7 +9,7 @@ from fairhold.agent.frames import VERSION, FrameError
 from fairhold.engines.agents import messages, reports
 from fairhold.engines.agents.lease import Leases
 from fairhold.engines.agents.limits import limits_missing, said_of
-from fairhold.engines.agents.link import BrokenLinkError, Link
+from fairhold.engines.agents.link import BrokenLinkError, Link, NotEnrolledError
 from fairhold.engines.agents.machine import Machine, MachineStatus, Waiting
 from fairhold.engines.agents.pace import Pace
 from fairhold.engines.agents.questions import Asked
@@ -25,10 +25,13 @@ from fairhold.orchestrator.events import (
     TaskRunning,
 )
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
+from fairhold.ports import StoreError
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from fairhold.engines.agents.authority import Authority
     from fairhold.engines.agents.questions import Questions
     from fairhold.engines.agents.routes import Order, Report
     from fairhold.engines.agents.settings import AgentSettings
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 _LOW = 256 * 1024
 """Bytes that wait to be sent, from which on starts wait in their queue."""
+_RENEW_AGAIN = 86_400 * SECOND
+"""How long an agent that could not keep its new certificate waits for the next."""
 _FORGOTTEN = 10_000
 """Numbers of attempts in one `forget`."""
 
@@ -61,6 +66,7 @@ class Talk:
     lease_before : seconds of the leases that they may have
     is_planned : whether the plan has a host of this name, asked for agents of other machines
     handed_out : names of the resources that the plan hands out
+    authority : that signs for agents that speak TLS, None = none do
     """
 
     wire: Wire
@@ -82,7 +88,9 @@ class Talk:
         lease_before: float,
         is_planned: Callable[[str], bool] = lambda _: True,
         handed_out: Callable[[], Collection[str]] = tuple,
+        authority: Authority | None = None,
     ) -> None:
+        self._authority, self._revision = authority, 0
         self._secret = secret
         self._own_host = own_host
         self._settings = settings
@@ -120,16 +128,20 @@ class Talk:
 
     def hear(self, link: Link, message: Mapping[str, Any], now: float) -> None:
         """A message of an agent; one that is not known here is left alone. Raises ValueError, BrokenLinkError."""
-        if link.machine is None:
-            self._greet(link, reports.inventory(message), now)
-            return
         what = message.get("type")
+        if link.machine is None:
+            if what == "enrol":
+                self._enrol(link, message)
+            else:
+                self._greet(link, reports.inventory(message), now)
+            return
         if what == "beat":
             machine = self._machines[link.machine]
             machine.beat = self._now()
             if not link.is_own:
                 beat = reports.number(message, "n")
                 self._leases.promise(machine.name, now)
+                self._renew(link)
                 self._say(link, messages.lease(beat))
         elif what == "running":
             self._report(TaskRunning(reports.number(message, "attempt")), link)
@@ -161,6 +173,7 @@ class Talk:
         name = OWN if link.is_own else inventory.host
         if not link.is_own and name in (OWN, self._own_host):
             raise BrokenLinkError("an agent of another machine gives the name of the service's own")
+        self._certify(link, inventory.host)
         machine = self._machine(name)
         if not link.is_own and inventory.spool != machine.spool and machine.spool:
             self._refuse_another(machine, now)
@@ -185,6 +198,54 @@ class Talk:
             self._look_up(link, name)
         machine.enforced = inventory.enforced
         self._say_what_is_missing(machine)
+
+    def _certify(self, link: Link, host: str) -> None:
+        """Look whether who speaks TLS is the host that it says. Raises BrokenLinkError."""
+        if link.tunnel is None or self._authority is None:
+            return
+        try:
+            link.certified = self._authority.check(link.tunnel.peer)
+        except NotEnrolledError as error:
+            raise BrokenLinkError(str(error)) from error
+        if link.certified.host != host:
+            raise BrokenLinkError(f"its certificate is of {printable(link.certified.host)}, not of {printable(host)}")
+
+    def _renew(self, link: Link) -> None:
+        """Give a host another certificate in time."""
+        if link.certified is None or self._authority is None or self._now() < link.certified.renew_at:
+            return
+        assert link.tunnel is not None
+        self._say(link, messages.certificate(self._authority.renewed(link.tunnel.certificate)))
+        link.certified = link.certified._replace(renew_at=self._now() + _RENEW_AGAIN)
+
+    def _enrol(self, link: Link, message: Mapping[str, Any]) -> None:
+        """Give a host a certificate for its code; it connects again with that. Raises BrokenLinkError, ValueError."""
+        if link.tunnel is None or self._authority is None:
+            raise BrokenLinkError("a host can enrol only where TLS is spoken")
+        host, code, request = (reports.field(message, name, str) for name in ("host", "code", "request"))
+        try:
+            made = self._authority.enrol(host, code, request)
+        except NotEnrolledError as error:
+            self._say(link, messages.not_enrolled(str(error)))
+            raise BrokenLinkError(f"it cannot enrol as {printable(host[:255])}: {error}") from error
+        except StoreError as error:
+            raise BrokenLinkError(error.what) from error
+        self._complain(f"{printable(host)} has enrolled, from {link.peer}")
+        self._say(link, messages.enrolled(made, self._authority.certificate))
+        link.is_done = True
+
+    def _drop_revoked(self) -> None:
+        """Give up connections whose certificate counts no more."""
+        if self._authority is None or self._authority.revision == self._revision:
+            return
+        self._revision = self._authority.revision
+        for machine in list(self._machines.values()):
+            link = machine.link
+            if link is not None and link.tunnel is not None:
+                try:
+                    self._authority.check(link.tunnel.peer)
+                except NotEnrolledError as error:
+                    self.wire.give_up(link, str(error))
 
     def _say_what_is_missing(self, machine: Machine) -> None:
         """Limits that a host does not keep though the plan hands the resource out; people are told once."""
@@ -248,6 +309,7 @@ class Talk:
 
     def pass_time(self, now: float) -> None:
         """Send the starts whose turn it is; say which machines are gone."""
+        self._drop_revoked()
         for machine in list(self._busy.values()):
             link = machine.link
             while link and machine.waiting and not _is_full(machine) and machine.pace.take(now):

@@ -9,10 +9,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.agent.frames import FrameError
+from fairhold.agent.tunnel import Tunnel
 from fairhold.engines.agents import listening
 from fairhold.engines.agents.link import BrokenLinkError, Link
+from fairhold.engines.agents.turned_away import TurnedAway
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.engines.agents.settings import AgentSettings
@@ -45,6 +48,7 @@ class Wire:
 
     complain : called with faults of a connection
     clock    : seconds that do not go back
+    secure   : of the doors, the one where TLS is spoken, and what is shown there; None = there is none
     """
 
     def __init__(
@@ -56,8 +60,10 @@ class Wire:
         settings: AgentSettings,
         complain: Callable[[str], None],
         clock: Callable[[], float],
+        secure: tuple[socket.socket, ssl.SSLContext] | None = None,
     ) -> None:
-        self._doors = list(doors)
+        self._doors, self._secure = list(doors), secure
+        self._turned_away = TurnedAway(complain)
         self._listener = listener
         self._secret = secret
         self._settings = settings
@@ -126,8 +132,11 @@ class Wire:
         link.close()
         self._links.pop(link, None)
         self._strangers.pop(link, None)
+        if link.is_done:
+            return
         if link.machine is None:
-            self._complain(f"a connection from {link.peer} was dropped before it identified itself: {why}")
+            self._turned_away.note(link.peer, why, self._clock())
+            self._due = min(self._due, self._turned_away.due)
         else:
             self._listener.lost(link, why)
 
@@ -166,7 +175,9 @@ class Wire:
         while len(self._strangers) >= self._settings.strangers:
             self.give_up(next(iter(self._strangers)), "too many did not identify themselves")
         peer = listening.peer_name(address, is_own=is_own)
-        link = Link(sock, is_own=is_own, peer=peer, secret=self._secret, most=self._settings.backlog, now=now)
+        tunnel = Tunnel(self._secure[1], is_service=True) if self._secure and door is self._secure[0] else None
+        secret, most = self._secret, self._settings.backlog
+        link = Link(sock, is_own=is_own, peer=peer, secret=secret, most=most, now=now, tunnel=tunnel)
         self._strangers[link] = now + self._settings.handshake
         self._due = min(self._due, self._strangers[link])
         self.flush(link)
@@ -232,13 +243,14 @@ class Wire:
 
     def _look_at_the_clock(self, now: float) -> None:
         """Handshakes that take too long, agents that say nothing or do not read."""
+        self._turned_away.look(now)
         if self._closed_until is not None and self._closed_until <= now:
             self._closed_until = None
             self._open_doors()
         for link in [link for link, deadline in self._strangers.items() if deadline <= now]:
             self.give_up(link, "it took too long")
         silence = self._settings.silence
-        due = [now + silence, *self._strangers.values()]
+        due = [now + silence, self._turned_away.due, *self._strangers.values()]
         for link in list(self._links):
             if link.backlog and link.moved + silence <= now:
                 self.give_up(link, f"it read nothing for {silence:g} s")

@@ -34,7 +34,7 @@ class Access:
     url      : base address
     verify   : what proves that it is the right one; also carries a client certificate
     token    : makes the bearer token of now, empty = none
-    namespace : of the pod or context
+    namespace : of the pod or context; own: of the pod in which the service runs itself, empty = it runs elsewhere
     proxy    : address of a proxy, empty = none
     """
 
@@ -43,6 +43,7 @@ class Access:
     token: Callable[[], str] = field(default=str)
     namespace: str = "default"
     proxy: str = ""
+    own: str = ""
 
 
 def find_access(kubeconfig: Path | None, context: str = "") -> Access:
@@ -66,7 +67,7 @@ def _in_cluster() -> Access:
     verify = ssl.create_default_context(cafile=str(IN_CLUSTER / "ca.crt"))
     namespace = (IN_CLUSTER / "namespace").read_text().strip()
     bracketed = f"[{host}]" if ":" in host else host
-    return Access(f"https://{bracketed}:{port}", verify, _of_token_file(IN_CLUSTER / "token"), namespace)
+    return Access(f"https://{bracketed}:{port}", verify, _of_token_file(IN_CLUSTER / "token"), namespace, own=namespace)
 
 
 def _of_file(path: Path, context: str) -> Access:
@@ -167,8 +168,8 @@ class _Credentials:
                 timeout=_HELPER,
                 env=os.environ | extra | {"KUBERNETES_EXEC_INFO": json.dumps(kind)},
             )
-            status = json.loads(done.stdout)["status"]
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+            status = dict(json.loads(done.stdout)["status"])
+        except (OSError, subprocess.SubprocessError, ValueError, TypeError, KeyError) as error:
             what = f"`{command[0]}`, which makes its credentials, has failed: {error}"
             raise _wrong(what, "run `kubectl get nodes` to see more", self._path) from None
         self._made, self._until = status, time.time() + _FRESH

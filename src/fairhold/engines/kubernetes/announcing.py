@@ -9,15 +9,16 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
-import threading
 import time
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.names import DOMAIN
+from fairhold.engines.kubernetes.repeating import Again, Repeating
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.api import Api
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 CONTROLLER = f"{DOMAIN}/governor"
 _LONGEST_NOTE, _LONGEST_NAME, _LONGEST_INSTANCE = 1000, 230, 128
-_FORBIDDEN, _TERMINATED = 403, "being terminated"
-"""Status of a refusal, and what the API server says where it is for a namespace that goes."""
+_TERMINATED = "being terminated"
+"""What the API server says where it refuses since a namespace goes."""
 _LOG = logging.getLogger("fairhold")
 
 
@@ -97,10 +98,9 @@ class Announcer:
     def __init__(self, api: Api, fence: Fence, measures: Measures, bounds: Bounds = Bounds()) -> None:  # noqa: B008
         self._api, self._fence, self._measures, self._bounds = api, fence, measures, bounds
         self._waiting: deque[News] = deque()
-        self._changed = threading.Condition()
-        self._is_closing = threading.Event()
+        self._allowance = Allowance(bounds, bounds.burst, time.monotonic())
         self._complaint = ""
-        self._thread = threading.Thread(target=self._run, name="events", daemon=True)
+        self._thread = Repeating("events", self._tell)
 
     def start(self) -> None:
         """Begin."""
@@ -110,36 +110,26 @@ class Announcer:
         """Tell this, where there is something to tell and room."""
         if news is None:
             return
-        with self._changed:
-            if len(self._waiting) >= (self._bounds.most if news.is_urgent else self._bounds.few):
-                self._measures.told("dropped")
-                return
-            self._waiting.append(news)
-            self._changed.notify()
+        if len(self._waiting) >= (self._bounds.most if news.is_urgent else self._bounds.few):
+            self._measures.told("dropped")
+            return
+        self._waiting.append(news)
+        self._thread.wake()
 
     def close(self) -> None:
         """Stop; what waits is not told. May be called twice."""
-        self._is_closing.set()
-        with self._changed:
-            self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._thread.close()
 
-    def _run(self) -> None:
-        allowance = Allowance(self._bounds, self._bounds.burst, time.monotonic())
-        instance = socket.gethostname()
-        while not self._is_closing.is_set():
-            with self._changed:
-                while not self._waiting and not self._is_closing.is_set():
-                    self._changed.wait()
-                if self._is_closing.is_set():
-                    return
-                news = self._waiting.popleft()
-            while (wait := allowance.wait(time.monotonic())) and not self._is_closing.wait(wait):
+    def _tell(self) -> Again:
+        is_closing = self._thread.is_closing
+        while self._waiting:
+            while (wait := self._allowance.wait(time.monotonic())) and not is_closing.wait(wait):
                 pass
-            if not self._fence.passes(self._is_closing):
-                return
-            self._write(event_of(news, time.time(), instance, secrets.token_hex(8)))
+            if not self._fence.passes(is_closing):
+                break
+            news = self._waiting.popleft()
+            self._write(event_of(news, time.time(), socket.gethostname(), secrets.token_hex(8)))
+        return Again()
 
     def _write(self, event: dict[str, Any]) -> None:
         path = f"/apis/events.k8s.io/v1/namespaces/{event['metadata']['namespace']}/events"
@@ -152,8 +142,8 @@ class Announcer:
             if error.reason != self._complaint:
                 self._complaint = error.reason
                 _LOG.warning("an event cannot be written: %s", error)
-            if error.status == _FORBIDDEN:
-                self._is_closing.wait(self._bounds.pause)
+            if error.status == HTTPStatus.FORBIDDEN:
+                self._thread.is_closing.wait(self._bounds.pause)
         else:
             self._complaint = ""
             self._measures.told("written")

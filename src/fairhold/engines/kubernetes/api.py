@@ -9,11 +9,12 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from fairhold.errors import FairholdError
+from fairhold.errors import FairholdError, Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ else, bookmarks neither."""
 _SILENCE = 65.0
 """Seconds without a word of a watch after which it is taken for broken."""
 _TIMEOUT = httpx.Timeout(15.0, connect=5.0)
-_NOT_FOUND, _GONE = 404, 410
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class ApiError(FairholdError):
@@ -42,6 +43,19 @@ class ApiError(FairholdError):
     def __init__(self, status: int, reason: str, message: str) -> None:
         self.status, self.reason = status, reason
         super().__init__(f"{message} [{self.code}]")
+
+
+def in_words(url: str, error: ApiError, rights: str, absent: Fault | None = None) -> InputError:
+    """What an error means to people.
+
+    rights : how they get a right that is missing; absent: what it means that something is not there
+    """
+    if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return InputError([Fault("kubernetes-rights", f"{url} refuses: {error}", rights)])
+    if error.status == HTTPStatus.NOT_FOUND and absent is not None:
+        return InputError([absent])
+    mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
+    return InputError([Fault("kubernetes-access", f"{url} cannot be used: {error}", mend)])
 
 
 class Change(NamedTuple):
@@ -83,26 +97,25 @@ class Api:
     ) -> dict[str, Any]:
         """Make one request; returns the document of the answer. Raises ApiError.
 
-        within : seconds after which it is given up, 0 = as usual
+        within : seconds after which it is given up, what its credentials take among them; 0 = as usual
         """
-        headers = self._headers() | ({} if body is None else {"Content-Type": media})
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
-        timeout = _steps(within) if within else _TIMEOUT
-        try:
+        began = clock()
+        with self._is_asked("does not answer"):
+            headers = self._headers() | ({} if body is None else {"Content-Type": media})
+            timeout = _steps(within - (clock() - began)) if within else _TIMEOUT
             answer = self._client.request(method, path, content=content, headers=headers, params=query, timeout=timeout)
-        except (httpx.HTTPError, OSError) as error:
-            raise ApiError(0, "Unreachable", f"{self.access.url} does not answer: {error}") from error
-        if answer.status_code >= httpx.codes.BAD_REQUEST:
-            raise _refusal(answer)
-        found: dict[str, Any] = answer.json()
-        return found
+            if answer.status_code >= httpx.codes.BAD_REQUEST:
+                raise _refusal(answer)
+            found = answer.json()
+            if not isinstance(found, dict):
+                raise ApiError(0, "Malformed", f"what {self.access.url} says of {path} is no object")
+            return found
 
     def clock(self) -> float:
         """What time it is at the API server, in seconds since the epoch, by its whole seconds. Raises ApiError."""
-        try:
+        with self._is_asked("does not answer"):
             said = self._client.get("/version", headers=self._headers()).headers.get("Date")
-        except (httpx.HTTPError, OSError) as error:
-            raise ApiError(0, "Unreachable", f"{self.access.url} does not answer: {error}") from error
         try:
             return parsedate_to_datetime(said or "").timestamp() + 0.5
         except ValueError:  # a proxy may leave it out
@@ -134,7 +147,7 @@ class Api:
                 if any(each["name"] == plural for each in resources):
                     return f"/apis/{version}/{plural}"
         except ApiError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
         return ""
 
@@ -146,18 +159,26 @@ class Api:
         query |= {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(WATCHED)}
         query["resourceVersion"] = version
         timeout = httpx.Timeout(15.0, connect=5.0, read=_SILENCE)
+        with (
+            self._is_asked(f"has broken the watch of {path}"),
+            self._client.stream("GET", path, params=query, headers=self._headers(), timeout=timeout) as answer,
+        ):
+            if answer.status_code >= httpx.codes.BAD_REQUEST:
+                answer.read()
+                raise _refusal(answer)
+            with self._is_watched(answer.extensions["network_stream"].get_extra_info("socket"), path):
+                yield None
+                for line in answer.iter_lines():
+                    if line:
+                        yield _change(json.loads(line))
+
+    @contextmanager
+    def _is_asked(self, failing: str) -> Iterator[None]:
+        """Whatever keeps an answer away, credentials that cannot be had among it, is an ApiError of status 0."""
         try:
-            with self._client.stream("GET", path, params=query, headers=self._headers(), timeout=timeout) as answer:
-                if answer.status_code >= httpx.codes.BAD_REQUEST:
-                    answer.read()
-                    raise _refusal(answer)
-                with self._is_watched(answer.extensions["network_stream"].get_extra_info("socket"), path):
-                    yield None
-                    for line in answer.iter_lines():
-                        if line:
-                            yield _change(json.loads(line))
-        except (httpx.HTTPError, OSError, ValueError) as error:
-            raise ApiError(0, "Unreachable", f"the watch of {path} is broken: {error}") from error
+            yield
+        except (httpx.HTTPError, OSError, ValueError, InputError) as error:
+            raise ApiError(0, "Unreachable", f"{self.access.url} {failing}: {error}") from error
 
     @contextmanager
     def _is_watched(self, connection: socket.socket, path: str) -> Iterator[None]:
@@ -187,15 +208,24 @@ class Api:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
 
+def clock() -> float:
+    """Seconds that pass also while the machine sleeps, where the system counts them."""
+    return time.clock_gettime(_CLOCK)
+
+
 def _steps(seconds: float) -> httpx.Timeout:
     """Time for each step of a request, so that all take no longer: to connect, to agree on TLS, to send, to hear."""
+    if seconds <= 0:
+        raise TimeoutError("its credentials took all the time there was")
     return httpx.Timeout(seconds / 8, read=seconds / 2)
 
 
 def _change(said: Mapping[str, Any]) -> Change:
     if said["type"] == "ERROR":
         status = said["object"]
-        raise ApiError(int(status.get("code") or _GONE), status.get("reason") or "", status.get("message") or "")
+        raise ApiError(
+            int(status.get("code") or HTTPStatus.GONE), status.get("reason") or "", status.get("message") or ""
+        )
     return Change(said["type"], said["object"])
 
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.gangs import in_words
-from fairhold.engines.kubernetes.vacancies import owner_of
+from fairhold.engines.kubernetes.vacancies import owner_of, replaced
 from fairhold.engines.kubernetes.whose import consumer_of, terms_of
 from fairhold.errors import Fault, InputError
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
+from fairhold.model.vector import decimal_text
+from fairhold.orchestrator.events import JobReleased
 from fairhold.ports.governor import Appeared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
@@ -25,20 +28,25 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.works import Works
     from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
+    from fairhold.ports.governor import Replaced
+
+MOST_ATTEMPTS = 10**14
+"""Numbers of attempts are believed below it; pods bear up to ten times as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A namespace as it decides about its pods."""
+    """A namespace as it decides about its pods; is_own: the service runs in it."""
 
     name: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    is_own: bool = False
 
     @property
     def is_governed(self) -> bool:
-        """Whether its pods are governed."""
-        return self.labels.get(names.GOVERNED) == "true"
+        """Whether its pods are governed; the service never governs itself."""
+        return not self.is_own and self.labels.get(names.GOVERNED) == "true"
 
 
 class Asking:
@@ -54,20 +62,24 @@ class Asking:
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
         self.faulted: list[str] = []
+        self._last = 0
+        """Highest number of an attempt that a pod bore when it came."""
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
         self._of_gang: dict[Key, dict[str, Work]] = {}
 
     def governs(self, pod: Pod) -> bool:
-        """Whether a pod is governed: it waits at our gate, was let go by us, or its namespace says so."""
-        if pod.is_daemon:
-            return False
+        """Whether a pod is governed: its namespace says so, or said so before this start.
+
+        Elsewhere anybody may write gates, finalizers and annotations. Those of a governed namespace are Fairhold's own:
+        a pod that has them is governed whatever controller it names.
+        """
         if self._observes:
-            return self._is_somebodys(pod)
-        if pod.is_gated or pod.is_kept:
-            return True
+            return not pod.is_daemon and self._is_somebodys(pod)
         namespace = self.namespaces.get(pod.namespace)
-        return namespace is not None and namespace.is_governed
+        if pod.uid not in self.known and (namespace is None or not namespace.is_governed):
+            return False
+        return pod.is_gated or pod.is_kept or not pod.is_daemon
 
     def _is_somebodys(self, pod: Pod) -> bool:
         """Whether a pod belongs to a consumer, be it one that the plan does not have."""
@@ -95,7 +107,9 @@ class Asking:
         self._refused = {}
 
     def add(self, work: Work) -> None:
-        """A pod is to get a job."""
+        """A pod is to get a job. Whoever invents a number of an attempt does not use up all there are."""
+        if work.pod.attempt < MOST_ATTEMPTS:
+            self._last = max(self._last, work.pod.attempt)
         self._refused.pop(work.pod.uid, None)
         self._new[work.pod.uid] = work
         for key in _keys(work.pod):
@@ -129,18 +143,41 @@ class Asking:
         if (work := self._new.pop(uid, None)) is not None:
             self._refused[uid] = work
         if (work := self._refused.get(uid)) is not None:
+            what, mend = self.fleet.avoided.said(work.pod.family)
+            if what and fault.code == "never-fits":
+                fault = Fault("not-bound", what, mend)
             work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
             self.faulted.append(uid)
 
     def label_all(self) -> None:
         """Have hosts labelled with what new pods say of nodes."""
         for work in self._new.values():
-            self.fleet.label_for(self._constraint(work.pod))
+            self.fleet.label_for(work.pod.constraint)
 
-    def _constraint(self, *pods: Pod) -> Constraint:
-        """Which nodes will do: what the pods say, less those on which one of them could not be bound."""
-        avoided = {node for pod in pods if pod.family for node in self.works.avoided.get(pod.family, ())}
-        return pods[0].constraint.without(avoided) if avoided else pods[0].constraint
+    def fill_vacancies(self) -> Iterator[Replaced | JobReleased]:
+        """Let new pods take the places of those of their families that were stopped; what they ask for is compared."""
+        for work in list(self.waiting()):
+            pod, vacancies = work.pod, self.works.vacancies
+            if not pod.family or pod.is_deleting or not vacancies.seats(pod.family):
+                continue
+            try:
+                terms = terms_of(self.plan, pod, self._consumer_of(pod), Siting())
+            except InputError:  # it is refused in its turn
+                continue
+            if (vacancy := vacancies.fill(pod.family)) is None:
+                continue
+            self.drop(pod.uid)
+            self.works.seat(work, vacancy.seat)
+            yield replace(replaced(vacancy.seat, pod), terms=None if pod.counts_as_largest else terms)
+            self.gangs.touch(work.job)
+            if work.job and vacancy.is_held and not self.gangs.is_one(work.job):
+                yield JobReleased(work.job)
+
+    def _siting(self, pods: Sequence[Pod]) -> Siting:
+        """Which nodes will do: what each pod says, less those on which one of them could not be bound."""
+        avoided = {label for pod in pods for label in self.fleet.avoided.label_of(pod.family)}
+        need = {self.fleet.label_for(pod.constraint) for pod in pods}
+        return Siting(need=tuple(sorted(need)), avoid=tuple(sorted(avoided)))
 
     def waiting(self) -> Iterator[Work]:
         """New pods that wait at the gate."""
@@ -190,13 +227,33 @@ class Asking:
             raise InputError([Fault("gang-incomplete", what, "it starts when so many are there")])
         return sorted(there, key=lambda each: each.worth), ""
 
+    def _check_others(self, pods: Sequence[Pod]) -> None:
+        """Raise InputError `no-such-resource` where no node has what a pod asks for beside what the plan shares.
+
+        kube-scheduler alone looks at that: the pod would hold what it is granted of the plan, and never be bound.
+        """
+        shared = self.resources | {"pods"}
+        for constraint, amounts in dict.fromkeys((pod.constraint, pod.amounts) for pod in pods):
+            others = tuple(each for each in amounts if each[0] not in shared)
+            if name := self.fleet.lacking(constraint, others):
+                what = f"no node that will do has so much of `{name}`, {decimal_text(dict(others)[name])}"
+                mend = "ask for what there is"
+                raise InputError([Fault("no-such-resource", f"{what}; the plan does not share it", mend)])
+
     def _ask(self, pods: list[Pod], job: str) -> Appeared:
         """What pods ask for that start together, or that join the job of their gang."""
         pod, key = pods[0], self.gangs.key_of(pods[0])
         others = [self.works.of[uid].pod for uid in self.works.of_job.get(job, {}).values()]
-        check_alike([*others[:1], *pods])
+        is_mixed = len(others) + len(pods) > 1 and any(each.counts_as_largest for each in (*others, *pods))
+        if is_mixed:
+            check_nodes(others, pods)
+            pod = largest_of(pods)
+        else:
+            check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
-        siting = Siting(need=(self.fleet.label_for(self._constraint(*pods)),)) if pod.is_gated else Siting()
+        if pod.is_gated:
+            self._check_others(pods)
+        siting = self._siting(pods) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
         terms = terms_of(self.plan, pod, consumer, siting, count=len(pods), least=least)
         made_by = pod.owner.name if pod.owner else pod.name
@@ -205,6 +262,8 @@ class Asking:
         labels["owner"] = ",".join(owner_of(each) for each in pods)
         if key:
             labels["gang"] = "/".join(key)
+        if is_mixed:
+            labels["gang-unit"] = names.LARGEST
         spec = Spec(
             consumer,
             (f"{pod.namespace}/{made_by}",),
@@ -215,7 +274,9 @@ class Asking:
         )
         is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
-        return Appeared(uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job)
+        return Appeared(
+            uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job, self._last
+        )
 
 
 def check_alike(pods: Sequence[Pod]) -> None:
@@ -228,7 +289,30 @@ def check_alike(pods: Sequence[Pod]) -> None:
         for what, one, other in zip(("resources", "nodes", "priorities"), _wishes(first), _wishes(pod), strict=True):
             if one != other:
                 told = f"`{first.name}` and `{pod.name}` of its gang ask for different {what}"
-                raise InputError([Fault("gang-differs", told, "make them alike, or take one of them out of the gang")])
+                mend = "make them alike, take one of them out of the gang, or annotate them "
+                mend += f"`{names.GANG_UNIT}: {names.LARGEST}`: each counts as the largest then"
+                raise InputError([Fault("gang-differs", told, mend)])
+
+
+def check_nodes(others: Sequence[Pod], pods: Sequence[Pod]) -> None:
+    """Raise InputError `gang-differs` where a pod that joins others says of nodes what none of them does.
+
+    The nodes of a gang are those that suited every pod which it began with.
+    """
+    known = {_wishes(each)[1] for each in others}
+    for pod in pods if known else ():
+        if _wishes(pod)[1] not in known:
+            told = f"its gang began without a pod that asks for such nodes as `{pod.name}`"
+            raise InputError([Fault("gang-differs", told, "have all pods there when the gang starts")])
+
+
+def largest_of(pods: Sequence[Pod]) -> Pod:
+    """As which each of some pods counts: the first, with the most of each resource and the highest priority."""
+    amounts: dict[str, Fraction] = {}
+    for pod in pods:
+        for name, amount in pod.amounts:
+            amounts[name] = max(amount, amounts.get(name, amount))
+    return replace(pods[0], amounts=tuple(sorted(amounts.items())), priority=max(pod.priority for pod in pods))
 
 
 def _wishes(pod: Pod) -> tuple[Amounts, Constraint, int]:

@@ -109,12 +109,6 @@ class Constraint(NamedTuple):
         """Whether a taint does not keep the pod out."""
         return any(toleration.covers(taint) for toleration in self.tolerations)
 
-    def without(self, nodes: Iterable[str]) -> Constraint:
-        """The same, but for some nodes."""
-        others = Expression("metadata.name", "NotIn", tuple(sorted(nodes)))
-        terms = [term._replace(fields=(*term.fields, others)) for term in self.terms or (Term((), ()),)]
-        return self._replace(terms=tuple(terms))
-
     def __str__(self) -> str:
         """Its requirements in words; empty where any node without taints will do."""
         parts = [f"{key}={value}" for key, value in self.selector]

@@ -7,19 +7,22 @@ import queue
 import threading
 import time
 from collections import deque
+from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.kubernetes.announcing import Announcer
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.asking import Namespace
+from fairhold.engines.kubernetes.gangs import JOBS, least_of
 from fairhold.engines.kubernetes.gangs import KINDS as GROUPS
-from fairhold.engines.kubernetes.gangs import least_of
 from fairhold.engines.kubernetes.governor import Governor
 from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.engines.kubernetes.measures import Measures
 from fairhold.engines.kubernetes.observing import observed, pods_of_job
 from fairhold.engines.kubernetes.pods import node_of, pod_of
-from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher
+from fairhold.engines.kubernetes.watching import OptionalWatcher, Watcher, number_of
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -37,10 +40,19 @@ if TYPE_CHECKING:
 WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
-OBSERVED = {"jobs": "/apis/batch/v1/jobs"}
-"""What is followed besides by who only looks."""
+_OLDEST = "1"
+_HOUR = 3600 * SECOND
+"""A version that no pod has: a write on it is refused."""
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT, _BROKEN = 404, 409, 500
+_NEVER = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
+"""Refusals of an object that is to be made which stay: it is wrong, or its namespace is gone."""
+_REFUSED = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+}
+"""Refusals of a change, by policies and webhooks among others, not by an API server that has too much to do."""
 
 
 class Kubernetes:
@@ -70,18 +82,18 @@ class Kubernetes:
         self.measures = Measures()
         self.measures.look_at(self._stale_seconds, lambda: self._fence.leads)
         self._announcer = Announcer(api, self._fence, self.measures)
-        self._seen: deque[tuple[str, Any]] = deque()
+        self._seen: deque[Callable[[], object]] = deque()
         self._to_write: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
-        self._fresh: set[str] = set()
-        self._kinds = KINDS | (OBSERVED if observes else {})
-        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*self._kinds, *GROUPS)}
-        self._awaited: dict[str, tuple[str, ...]] = {}
+        self._fresh, self._fresh_lock = set[str](), threading.Lock()
+        self._keys: dict[str, set[Any]] = {kind: set() for kind in (*KINDS, *GROUPS)}
+        self._awaited: dict[str | Key, tuple[str, ...]] = {}
         self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
+        self._gate_told = -_HOUR
         self._due = 0
         self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self, self.measures) for kind in GROUPS}
-        self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in self._kinds.items()}
+        self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
         self._threads = [threading.Thread(target=self._write, name=f"write {at}", daemon=True) for at in range(WRITERS)]
         self._threads.append(threading.Thread(target=self._ring, name="alarm", daemon=True))
 
@@ -112,7 +124,7 @@ class Kubernetes:
         """What has happened since the last call. What follows from it is written when the desk has committed it."""
         self._send()
         while self._seen:
-            self._take(*self._seen.popleft())
+            self._seen.popleft()()
         yield from self.governor.reports()
         if self.governor.has_something:
             self._on_events()
@@ -146,50 +158,38 @@ class Kubernetes:
                 self._due = due
                 self._alarm.notify()
 
-    def _take(self, what: str, said: Any) -> None:  # noqa: ANN401 - of each kind another
-        governor = self.governor
-        if what == "pods":
-            governor.see_pod(said)
-        elif what == "nodes":
-            governor.see_node(said)
-        elif what == "namespaces":
-            if governor.see_namespace(said):
-                self._watchers["pods"].list_again()
-        elif what == "group":
-            governor.see_group(*said)
-        elif what == "serves":
-            governor.serve_groups(said[0], is_served=said[1])
-        elif what == "gone":
-            kind, key = said
-            lose: Any = {"pods": governor.lose_pod, "nodes": governor.lose_node}.get(kind, governor.lose_group)
-            lose(key)
-        elif what == "wrote":
-            governor.wrote(*said[:2], is_done=said[2])
-        elif what == "fresh":
-            governor.all_seen()
-        else:
-            governor.stale()
-
     # As the watchers know it; in their threads
 
     def seen(self, kind: str, document: Mapping[str, Any]) -> None:
         """An object is there, or has changed."""
-        meta, key = document["metadata"], _key(kind, document)
+        meta, key, governor = document["metadata"], _key(kind, document), self.governor
         self._keys[kind].add(key)
+        if kind == JOBS and governor.observes:
+            self._await_pods(key, pods_of_job(document))
         if kind in GROUPS:
-            self._tell("group", (key, least_of(kind, document)))
-            return
-        if kind == "jobs":
-            self._await_pods(meta["uid"], pods_of_job(document))
-            return
-        if kind == "pods":
+            self._tell(governor.see_group, key, least_of(kind, document))
+        elif kind == "pods":
             pod = pod_of(document)
-            value: Any = observed(pod) if self.governor.observes else pod
+            self._tell(self._see_pod, observed(pod) if governor.observes else pod)
         elif kind == "nodes":
-            value = node_of(document)
+            self._tell(governor.see_node, node_of(document))
         else:
-            value = Namespace(meta["name"], meta.get("labels") or {}, meta.get("annotations") or {})
-        self._tell(kind, value)
+            labels, is_own = meta.get("labels") or {}, meta["name"] == self._api.access.own
+            self._tell(self._see_namespace, Namespace(meta["name"], labels, meta.get("annotations") or {}, is_own))
+
+    def _see_pod(self, pod: Pod) -> None:
+        """A pod is there, or has changed; a new one that did not come through the gate is told once in a while."""
+        is_new = pod.uid not in self.governor.works.of
+        self.governor.see_pod(pod)
+        if is_new and self.governor.is_at_large(pod) and self.governor.now() >= self._gate_told + _HOUR:
+            self._gate_told = self.governor.now()
+            what = "the pod %s of the governed namespace %s came without the gate, so that nothing holds it to the plan"
+            mend = "put the policy `fairhold-gate` in force: apply what `fairhold kubernetes manifest` prints"
+            _LOG.warning(f"{what}; {mend}", pod.name, pod.namespace)
+
+    def _see_namespace(self, namespace: Namespace) -> None:
+        if self.governor.see_namespace(namespace):
+            self._watchers["pods"].list_again()
 
     def gone(self, kind: str, document: Mapping[str, Any]) -> None:
         """An object is gone."""
@@ -201,36 +201,50 @@ class Kubernetes:
         for key in self._keys[kind] - keys:
             self._lose(kind, key)
 
-    def _await_pods(self, job: str, pods: Iterable[Pod]) -> None:
+    def _await_pods(self, job: str | Key, pods: Iterable[Pod]) -> None:
         """A Job will have these pods, and none of those that it was to have before."""
         there = {pod.uid: pod for pod in pods}
         for uid in self._awaited.pop(job, ()):
             if uid not in there:
-                self._tell("gone", ("pods", uid))
+                self._tell(self.governor.lose_pod, uid)
         for pod in there.values():
-            self._tell("pods", observed(pod))
+            self._tell(self.governor.see_pod, observed(pod))
         if there:
             self._awaited[job] = tuple(there)
 
     def _lose(self, kind: str, key: Any) -> None:  # noqa: ANN401 - see `_key`
         self._keys[kind].discard(key)
-        if kind == "jobs":
+        if kind == JOBS:
             self._await_pods(key, ())
-        elif kind != "namespaces":
-            self._tell("gone", (kind, key))
+        if kind != "namespaces":
+            governor = self.governor
+            lose: Any = {"pods": governor.lose_pod, "nodes": governor.lose_node}.get(kind, governor.lose_group)
+            self._tell(lose, key)
 
     def fresh(self, kind: str) -> None:
         """All that changes is told as it happens."""
         self._complained.discard(kind)
-        if kind in self._kinds and kind not in self._fresh:
-            self._fresh.add(kind)
-            if len(self._fresh) == len(self._kinds):
-                _LOG.info("the cluster is followed")
-                self._tell("fresh")
+        with self._fresh_lock:  # what is told last has to be what is so
+            if kind in KINDS and kind not in self._fresh:
+                self._fresh.add(kind)
+                if len(self._fresh) == len(KINDS):
+                    _LOG.info("the cluster is followed")
+                    self._tell(self.governor.all_seen)
 
     def serves(self, kind: str, *, is_served: bool) -> None:
         """The cluster has a kind, or lacks it."""
-        self._tell("serves", (kind, is_served))
+        self._tell(self.governor.serve_groups, kind, is_served=is_served)
+
+    def went_back(self, kind: str) -> None:
+        """The cluster has an older state, whose versions do not compare with those of before."""
+        if kind == "pods":
+            _LOG.warning("the cluster was set back to an earlier state")
+            self._tell(self._forget_versions)
+
+    def _forget_versions(self) -> None:
+        """What is seen of pods from now on counts, whatever its version."""
+        for work in self.governor.works.of.values():
+            work.pod = replace(work.pod, version=_OLDEST)
 
     def stale(self, kind: str, why: ApiError) -> None:
         """The API server does not tell any more."""
@@ -238,13 +252,16 @@ class Kubernetes:
             if kind not in self._complained:
                 self._complained.add(kind)
                 _LOG.warning("which pods start together by their %s is not known: %s", kind, why)
-        elif kind in self._fresh:
-            self._fresh.discard(kind)
-            _LOG.warning("nothing new starts until the cluster is heard again: %s", why)
-            self._tell("stale")
+            return
+        with self._fresh_lock:
+            if kind in self._fresh:
+                self._fresh.discard(kind)
+                _LOG.warning("nothing new starts until the cluster is heard again: %s", why)
+                self._tell(self.governor.stale)
 
-    def _tell(self, what: str, said: object = None) -> None:
-        self._seen.append((what, said))
+    def _tell(self, act: Callable[..., object], *said: object, **more: object) -> None:
+        """Have the desk's thread do this."""
+        self._seen.append(partial(act, *said, **more))
         self._on_events()
 
     # Threads of our own
@@ -253,32 +270,42 @@ class Kubernetes:
         while (write := self._to_write.get()) is not None:
             if not self._fence.passes(self._is_closing):
                 return  # nothing is told: the service ends
-            pod, is_done = self._carry_out(write) if write.uid else self._make(write)
+            try:
+                told = (None, self._make(write), "") if write.method == "POST" else self._carry_out(write)
+            except Exception:  # noqa: BLE001 - a fault of ours: with this thread, nothing would be written any more
+                _LOG.exception("%s of %s failed", write.what, write.path)
+                self._tell(self.governor.works.failed, write.uid)
+                continue
             if self._is_closing.is_set():
                 return
-            self._tell("wrote", (write.uid, pod, is_done))
+            self._tell(self.governor.wrote, write.uid, told[0], is_done=told[1], refusal=told[2])
 
-    def _carry_out(self, write: Write) -> tuple[Any, bool]:
-        """Make a request; the pod as it is after it, looked up if need be, and whether it was done."""
-        is_done = False
+    def _carry_out(self, write: Write) -> tuple[Pod | None, bool, str]:
+        """Make a request; the pod as it is after it, looked up if need be, whether it was done, and why it never is."""
+        is_done = is_conflict = False
+        refusal = ""
         try:
             document = self._request(write)
             is_done = True
             self._announcer.put(write.told)
             if document.get("kind") == "Pod" and write.method != "DELETE":
-                return pod_of(document), True
+                return pod_of(document), True, ""
         except ApiError as error:
-            is_done = error.status == _CONFLICT  # decided anew on what is there now
-            if not is_done:
+            is_conflict = error.status == HTTPStatus.CONFLICT
+            if not is_conflict:
                 _LOG.info("could not %s %s: %s", write.what, write.path, error)
+            refusal = str(error) if error.status in _REFUSED else ""
         while not self._is_closing.is_set():
             try:
-                return pod_of(self._api.request("GET", write.path)), is_done
+                pod = pod_of(self._api.request("GET", write.path.removesuffix("/status")))
             except ApiError as error:
-                if error.status == _NOT_FOUND:
-                    return None, is_done
+                if error.status == HTTPStatus.NOT_FOUND:
+                    break
                 self._is_closing.wait(1.0)
-        return None, is_done
+            else:  # after a conflict it is decided anew at once, where there is something new
+                is_new = is_conflict and number_of(pod.version) > number_of(write.version)
+                return pod, is_done or is_new, refusal
+        return None, is_done, ""
 
     def _request(self, write: Write) -> dict[str, Any]:
         """Make the request of a write, and count it. Raises ApiError."""
@@ -286,24 +313,21 @@ class Kubernetes:
         try:
             return self._api.request(write.method, write.path, write.body, write.media, self._fence.write)
         except ApiError as error:
-            result = "conflict" if error.status == _CONFLICT else "failed"
+            result = "conflict" if error.status == HTTPStatus.CONFLICT else "failed"
             raise
         finally:
             self.measures.wrote(write.what, result, time.perf_counter() - began)
 
-    def _make(self, write: Write) -> tuple[Any, bool]:
-        """Make an object anew, as soon as the one of its name is gone."""
-        while self._fence.passes(self._is_closing):
-            try:
-                self._request(write)
-            except ApiError as error:
-                if error.status not in {0, _CONFLICT} and error.status < _BROKEN:
-                    _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
-                    break
-                self._is_closing.wait(1.0)
-            else:
-                break
-        return None, True
+    def _make(self, write: Write) -> bool:
+        """Make an object anew; whether it is there, or never can be."""
+        try:
+            self._request(write)
+        except ApiError as error:
+            if error.status == HTTPStatus.CONFLICT:  # one of its name is there: nothing is missing
+                return True
+            _LOG.warning("a pod that was stopped cannot be made anew: %s", error)
+            return error.status in _NEVER
+        return True
 
     def _ring(self) -> None:
         """Wake the desk when something is due."""
@@ -322,5 +346,5 @@ def _key(kind: str, document: Mapping[str, Any]) -> str | Key:
     meta = document["metadata"]
     if kind in GROUPS:
         return meta["namespace"], kind, meta["name"]
-    key: str = meta["uid"] if kind in {"pods", "jobs"} else meta["name"]
+    key: str = meta["uid"] if kind == "pods" else meta["name"]
     return key

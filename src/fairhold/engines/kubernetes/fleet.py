@@ -7,12 +7,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.engines.kubernetes import names
+from fairhold.engines.kubernetes.avoiding import NOT_BOUND, Avoided
 from fairhold.engines.kubernetes.requests import less
 from fairhold.model.kubernetes import Node
 from fairhold.orchestrator.events import MachineClosed, MachineGone, MachineLabelled, MachineOpened, MachineSilent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
@@ -23,6 +24,8 @@ LONGEST_WORDS = 32
 """Letters of what pods say of nodes in the label of the nodes that suit them; a label has 63."""
 _MARKS = re.compile(r"[^A-Za-z0-9]+")
 CORDONED = "the node is cordoned"
+ENOUGH = 64
+"""Different things that pods say of nodes, up to which none of them is forgotten."""
 
 
 class _Machine(NamedTuple):
@@ -41,12 +44,15 @@ _UNSEEN = _Machine()
 class Fleet:
     """All nodes.
 
-    suitable : what pods say of nodes → label of the hosts that will do
+    suitable : what pods say of nodes → label of the hosts that will do; avoided: hosts that do not for a while
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeSeen] = {}
         self.suitable: dict[Constraint, str] = {}
+        self.avoided = Avoided()
+        self._fitting: dict[str, set[str]] = {}
+        """Labels of `suitable` that hosts have."""
         self._foreign: dict[str, dict[str, Amounts]] = {}
         self._node_of: dict[str, str] = {}
         self._told: dict[str, Node] = {}
@@ -56,12 +62,19 @@ class Fleet:
         """Nodes whose objects are gone, and since when, but for `_given_up`, which count as lost."""
         self._given_up: set[str] = set()
         self._resources: frozenset[str] = frozenset()
+        self._enough = ENOUGH
+        self.is_other = False
+        """A node has come, or has other amounts, since somebody looked."""
 
     # What is seen
 
     def see(self, node: NodeSeen) -> None:
         """A node is there, or has changed."""
-        self.nodes[node.name] = node
+        before, self.nodes[node.name] = self.nodes.get(node.name), node
+        if before is None or (before.labels, before.taints) != (node.labels, node.taints):
+            suiting = (label for each, label in self.suitable.items() if _suits(each, node))
+            self._fitting[node.name] = set(suiting)
+        self.is_other |= before is None or before.amounts != node.amounts
         self._gone.pop(node.name, None)
         self._given_up.discard(node.name)
         self._changed.add(node.name)
@@ -69,8 +82,13 @@ class Fleet:
     def lose(self, name: str, now: int) -> None:
         """The object of a node is gone."""
         self.nodes.pop(name, None)
+        self._fitting.pop(name, None)
         self._gone.setdefault(name, now)
         self._changed.add(name)
+
+    def gone_since(self, name: str) -> int:
+        """Since when the object of a node is gone, 0 = it is there, or the node counts as lost."""
+        return self._gone.get(name, 0)
 
     def give_up(self, now: int, patience: int) -> int:
         """Count nodes as lost whose objects have been gone for so long; when the next will have been, 0 = never."""
@@ -106,11 +124,42 @@ class Fleet:
             digest = sha256(repr(constraint).encode()).hexdigest()[:8]
             words = _MARKS.sub("-", str(constraint))[:LONGEST_WORDS].strip("-") or "any"
             label = self.suitable[constraint] = f"{names.DOMAIN}/suits-{words}-{digest}"
-            self._changed.update(self.nodes)
+            suiting = [name for name, node in self.nodes.items() if _suits(constraint, node)]
+            for name in suiting:
+                self._fitting[name].add(label)
+            self._changed.update(suiting)
         return label
+
+    def lacking(self, constraint: Constraint, amounts: Amounts) -> str:
+        """Of what no node that suits has so much: the first such resource; empty = one has all of it, or none suits."""
+        label, least = self.label_for(constraint), len(amounts)
+        found = ""
+        for name, node in self.nodes.items() if amounts else ():
+            if label not in self._fitting[name]:
+                continue
+            there = dict(node.amounts)
+            has = next((at for at, (each, amount) in enumerate(amounts) if there.get(each, 0) < amount), least)
+            if has == least:
+                return ""
+            found = amounts[has][0]
+        return found
+
+    def forget_but(self, needed: Callable[[], Iterable[Constraint]]) -> None:
+        """Forget what no pod says of nodes any more, where that may be most of it; needed: what pods say."""
+        if len(self.suitable) <= self._enough:
+            return
+        still = set(needed())
+        gone = [constraint for constraint in self.suitable if constraint not in still]
+        labels = {self.suitable.pop(constraint) for constraint in gone}
+        for name, mine in self._fitting.items():
+            if not labels.isdisjoint(mine):
+                mine.difference_update(labels)
+                self._changed.add(name)
+        self._enough = max(ENOUGH, 2 * len(self.suitable))
 
     def in_words(self, text: str) -> str:
         """A text for people, in which labels of suitable hosts are what pods say of nodes."""
+        text = NOT_BOUND.sub("trouble to bind it", text)
         for constraint, label in self.suitable.items() if names.DOMAIN in text else ():
             text = text.replace(label, str(constraint) or "no taints")
         return text
@@ -150,19 +199,18 @@ class Fleet:
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Labels of a host beside those of its node: what pods it suits."""
-        node = self.nodes.get(name)
-        if node is None:
+        if name not in self.nodes:
             return ()
-        fitting = (
-            label for constraint, label in self.suitable.items() if constraint.suits(name, node.labels, node.taints)
-        )
-        return (*sorted(fitting), f"{names.DOMAIN}/node={name[-63:]}")
+        fitting = sorted(self._fitting[name])
+        return (*fitting, *self.avoided.labels(name), f"{names.DOMAIN}/node={name[-63:]}")
 
     def events(self, *, is_fresh: bool) -> Iterator[Event | str]:
         """What has happened to machines since the last call; a name alone: a report of that machine is due.
 
         is_fresh : what is known of the cluster is up to date; else every machine is silent
         """
+        self._changed |= self.avoided.changed
+        self.avoided.changed = set()
         changed = self._changed if is_fresh else self._changed | self._machines.keys()
         self._changed = set() if is_fresh else changed
         for name in sorted(changed):
@@ -189,3 +237,7 @@ class Fleet:
         is_there = is_fresh and node.is_ready
         is_closed = node.is_closed and (is_there or before.is_closed)
         return _Machine(is_there, node.boot, is_closed, node.is_lost and not node.is_ready, self.labels(name))
+
+
+def _suits(constraint: Constraint, node: NodeSeen) -> bool:
+    return constraint.suits(node.name, node.labels, node.taints)

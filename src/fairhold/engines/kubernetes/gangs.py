@@ -154,6 +154,13 @@ class Gangs:
             return max(1, least, len(pods) if any(pod.is_gated for pod in pods) else 0)
         return least
 
+    def all_together(self, job: str, pods: int) -> str:
+        """Why pods of a job wait though less would do, as words to add; empty where that is not so."""
+        key = self._gang_of.get(job, ("", "", ""))
+        if key[1] != NATIVE or self._least.get(key, pods) >= pods:
+            return ""
+        return f"; kube-scheduler binds no pod of a PodGroup of Kubernetes before all {pods} of it have left the gate"
+
     # Their jobs
 
     def begin(self, key: Key, job: str) -> None:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs, in_words
-from fairhold.engines.kubernetes.vacancies import replaced
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
-from fairhold.orchestrator.events import Held, JobReleased, MachineGone, MachineReported, TaskCancelled
+from fairhold.orchestrator.events import Held, MachineGone, MachineReported, TaskCancelled
 from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class Governor:
 
     def __init__(self, plan: Plan, spool: str, now: Callable[[], int], *, observes: bool = False) -> None:
         self.fleet = Fleet()
-        self.works, self.gangs = Works(now), Gangs()
+        self.works, self.gangs = Works(now, self.fleet.avoided), Gangs()
         self.works.start_within = plan.kubernetes.start_within
         self.asking = Asking(plan, self.fleet, self.works, self.gangs, observes=observes)
         self.observes = observes
@@ -63,13 +62,12 @@ class Governor:
             if before != namespace:
                 self._look_again(namespace.name)
             return False
-        if before is None:
-            return namespace.is_governed and not self._is_first
         if before != namespace:
             for work in self.works.of.values():
                 if work.pod.namespace == namespace.name and not work.job and not work.is_told:
                     self.asking.add(work)
-        return before.is_governed != namespace.is_governed
+        was_governed = before is not None and before.is_governed
+        return was_governed != namespace.is_governed and not (before is None and self._is_first)
 
     def see_node(self, node: NodeSeen) -> None:
         """A node is there, or has changed."""
@@ -107,9 +105,9 @@ class Governor:
             self.fleet.lose_foreign(pod.uid)
             work = self.works.of[pod.uid] = Work(pod)
             self._take_in(work)
-        elif _is_newer(pod, work.pod):
+        elif pod.is_newer_than(work.pod):
             was_bound = bool(work.pod.node)
-            is_regrouped = pod.gangs != work.pod.gangs and self.asking.has(pod.uid)
+            is_regrouped = pod.said_of_gangs != work.pod.said_of_gangs and self.asking.has(pod.uid)
             if is_regrouped:  # somebody has changed what it says of its gang
                 self.asking.drop(pod.uid)
             work.pod = pod
@@ -118,6 +116,11 @@ class Governor:
             if not work.attempt and not work.is_told and pod.node and not was_bound:
                 self.asking.add(work)  # somebody else let it go
         self._look(work)
+
+    def is_at_large(self, pod: Pod) -> bool:
+        """Whether a pod of a governed namespace may get a node without a grant: no gate, no node yet."""
+        is_free = not (pod.is_gated or pod.is_kept or pod.node or pod.end)
+        return is_free and not self.observes and self.asking.governs(pod)
 
     def lose_pod(self, uid: str) -> None:
         """The object of a pod is gone."""
@@ -194,6 +197,11 @@ class Governor:
                 self.fleet.lose(host, self.now())
         self._look(work)
 
+    def ask_anew(self, uid: str) -> None:
+        """A pod is not the one of the task whose place it took."""
+        if (work := self.works.of.get(uid)) is not None:
+            self.works.ask_anew(work)
+
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
         self.asking.refuse(uid, fault)
@@ -227,13 +235,13 @@ class Governor:
         """Why a pod waits; its condition says so when the code is another."""
         work = self.works.of.get(uid)
         if work is not None:
-            work.why = (camel(code), self.fleet.in_words(message))
+            together = self.gangs.all_together(work.job, len(self.works.of_job.get(work.job, ())))
+            work.why = (camel(code), f"{self.fleet.in_words(message)}{together}")
             self.works.touched[uid] = None
 
     def is_over(self, job: str) -> None:
         """A job is over: its pods are stopped where they are not."""
-        self.works.vacancies.drop(job)
-        self.works.least.pop(job, None)
+        self.works.drop(job)
         if (key := self.gangs.forget(job)) is not None:
             self.asking.again(key)
         for uid in tuple(self.works.of_job.get(job, {}).values()):
@@ -260,7 +268,7 @@ class Governor:
         """
         self.works.awaits(seat, family)
         if manifest:
-            self.works.anew.append(manifest)
+            self.works.make_anew(family, manifest)
 
     def execute(self, order: Order) -> None:
         """Carry out an order of the service; what cannot be done any more is told as an end.
@@ -284,17 +292,23 @@ class Governor:
             self._is_first = False
             yield AllSeen(frozenset(self.works.of))
         yield from self.works.take_news()
-        for work in self.works.take_asking():
+        asking, self.works.asking = self.works.asking, []
+        for work in asking:
             self.asking.add(work)
+        if self.fleet.avoided.run_out(self.now()) or self.fleet.is_other:
+            self.asking.use(self.asking.plan)
+        self.fleet.is_other = False
+        self.fleet.forget_but(lambda: {work.pod.constraint for work in self.works.of.values() if not work.is_told})
         self.asking.label_all()
         self._count_lost()
-        for said in self.fleet.events(is_fresh=self.stale_since is None):
+        happened = list(self.fleet.events(is_fresh=self.stale_since is None))
+        held = self._held() if any(isinstance(each, str) for each in happened) else {}
+        for said in happened:
             if isinstance(said, MachineGone):
                 self.works.lose_host(said.machine)
                 yield from self.works.take_news()
-            yield self._report_of(said) if isinstance(said, str) else said
-        for work in list(self.asking.waiting()):
-            yield from self._fill_vacancy(work)
+            yield self._report_of(said, held.get(said, ())) if isinstance(said, str) else said
+        yield from self.asking.fill_vacancies()
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
         faulted, self.asking.faulted = self.asking.faulted, []
@@ -314,19 +328,6 @@ class Governor:
         if due not in {0, self._lost_at}:
             self.wake_at(due)
         self._lost_at = due
-
-    def _fill_vacancy(self, work: Work) -> Iterator[Report]:
-        """Let a new pod take the place of one of its family that was stopped."""
-        pod = work.pod
-        vacancy = self.works.vacancies.fill(pod.family) if pod.family and not pod.is_deleting else None
-        if vacancy is None:
-            return
-        self.asking.drop(pod.uid)
-        self.works.seat(work, vacancy.seat)
-        yield replaced(vacancy.seat, pod)
-        self.gangs.touch(work.job)
-        if vacancy.is_held and not self.gangs.is_one(work.job):
-            yield JobReleased(work.job)
 
     def _look_at_gang(self, key: Key) -> Iterator[Report]:
         """How many pods of a gang start together, whether so many are there, and which tasks it goes on without."""
@@ -349,14 +350,17 @@ class Governor:
             lacks = f"{len(members)} of the {least} pods of its {in_words(key)} are there"
         yield GangChanged(job, least, lacks)
 
-    def _report_of(self, name: str) -> MachineReported:
-        """What a node holds: all that was let go to it, or is about to be, and whose end is not recorded."""
-        held = tuple(
-            Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
-            for work in self.works.of.values()
-            if work.attempt and work.host == name and not work.is_recorded
-        )
-        return MachineReported(name, self.fleet.nodes[name].boot, 0, held, self.spool, self.fleet.labels(name))
+    def _held(self) -> dict[str, list[Held]]:
+        """What nodes hold: all that was let go to one, or is about to be, and whose end is not recorded."""
+        found: dict[str, list[Held]] = {}
+        for work in self.works.of.values():
+            if work.attempt and not work.is_recorded:
+                held = Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
+                found.setdefault(work.host, []).append(held)
+        return found
+
+    def _report_of(self, name: str, held: Iterable[Held]) -> MachineReported:
+        return MachineReported(name, self.fleet.nodes[name].boot, 0, tuple(held), self.spool, self.fleet.labels(name))
 
     def writes(self) -> list[Write]:
         """Requests to make now; each is answered by `wrote`. None while what is known may be out of date."""
@@ -368,19 +372,20 @@ class Governor:
             return []
         return self.works.writes(self.fleet.host_name)
 
-    def wrote(self, uid: str, pod: Pod | None, *, is_done: bool) -> None:
-        """A request about a pod was answered.
+    def wrote(self, uid: str, pod: Pod | None, *, is_done: bool, refusal: str = "") -> None:
+        """A request about a pod was answered, or to make one anew.
 
-        pod : its object as it is after it, None = there is none; is_done: it was done
+        pod : its object as it is after it, None = there is none; is_done: it was done; refusal: why it never is
         """
         work = self.works.of.get(uid)
         if work is None:
+            self.works.made(uid, is_done=is_done)
             return
         if pod is None or pod.uid != uid:
             self.lose_pod(uid)
             return
         self.see_pod(pod)
-        self.works.answered(work, is_done=is_done)
+        self.works.answered(work, is_done=is_done, refusal=refusal)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""
@@ -390,10 +395,3 @@ class Governor:
     def has_something(self) -> bool:
         """Whether `reports` or `writes` have something that waits for nothing."""
         return bool(self.works.news or (self.works.touched and self.stale_since is None))
-
-
-def _is_newer(pod: Pod, known: Pod) -> bool:
-    """Whether an object is not older than the one that is known; versions of one object are numbers that rise."""
-    if pod.version.isdigit() and known.version.isdigit():
-        return int(pod.version) >= int(known.version)
-    return True

@@ -18,13 +18,14 @@ import math
 import secrets
 import socket
 import threading
-import time
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes import names
-from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.api import ApiError, clock
 from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
+from fairhold.engines.kubernetes.writes import JSON
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -34,15 +35,8 @@ if TYPE_CHECKING:
 
 LEASE = "fairhold"
 _LOG = logging.getLogger("fairhold")
-_NOT_FOUND, _CONFLICT = 404, 409
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _WAKE = 0.2
 """Seconds after which a writer that waits looks whether it is to end."""
-
-
-def clock() -> float:
-    """Seconds that pass also while the machine sleeps, where the system counts them."""
-    return time.clock_gettime(_CLOCK)
 
 
 class Fence(Protocol):
@@ -71,6 +65,22 @@ class Unfenced:
 
     def passes(self, is_closing: threading.Event) -> bool:  # noqa: D102 - see Fence
         return not is_closing.is_set()
+
+
+class Fenced:
+    """Makes changes of the cluster, each once the fence lets it through.
+
+    is_closing : set once none is made any more
+    """
+
+    def __init__(self, api: Api, fence: Fence, is_closing: threading.Event) -> None:
+        self._api, self._fence, self._is_closing = api, fence, is_closing
+
+    def request(self, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> dict[str, Any]:
+        """Make one. Raises ApiError, of status 0 where none may be made any more."""
+        if not self._fence.passes(self._is_closing):
+            raise ApiError(0, "NotLeading", "this service leads no more")
+        return self._api.request(method, path, body, media, self._fence.write)
 
 
 class Leader:
@@ -173,8 +183,11 @@ class Leader:
             try:
                 answer: Seen | Refused = self._request(ask)
             except ApiError as error:
-                answer = Refused.CONFLICT if error.status == _CONFLICT else Refused.UNKNOWN
+                answer = Refused.CONFLICT if error.status == HTTPStatus.CONFLICT else Refused.UNKNOWN
                 self._complain(error)
+            except Exception:  # noqa: BLE001 - a fault of ours: nobody would know that the lease has ended
+                answer = Refused.UNKNOWN
+                _LOG.exception("the lease could not be asked for")
             self._answered(ask, began, answer)
         if self.lost and not self._is_closing:
             self.on_lost()
@@ -183,7 +196,7 @@ class Leader:
         try:
             self._api.request("GET", f"/api/v1/namespaces/{self._namespace}")
         except ApiError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             what = f"there is no namespace `{self._namespace}` for the lease"
             raise InputError([Fault("lease-namespace", what, "name another with --lease-namespace")]) from None
@@ -209,7 +222,7 @@ class Leader:
         self._told = seen.holder
 
     def _complain(self, error: ApiError) -> None:
-        if error.status != _CONFLICT and str(error) != self._complained:
+        if error.status != HTTPStatus.CONFLICT and str(error) != self._complained:
             self._complained = str(error)
             _LOG.warning("the lease %s in %s cannot be used: %s", LEASE, self._namespace, error)
 
@@ -220,7 +233,7 @@ class Leader:
             try:
                 return _seen(self._api.request("GET", path, within=within))
             except ApiError as error:
-                if error.status == _NOT_FOUND:
+                if error.status == HTTPStatus.NOT_FOUND:
                     return Seen()
                 raise
         body = self._document(ask)
@@ -229,8 +242,8 @@ class Leader:
                 return _seen(self._api.request("PUT", path, body, within=within))
             return _seen(self._api.request("POST", self._path, body, within=within))
         except ApiError as error:
-            if error.status == _NOT_FOUND and ask.seen.version:  # it was deleted
-                raise ApiError(_CONFLICT, error.reason, str(error)) from error
+            if error.status == HTTPStatus.NOT_FOUND and ask.seen.version:  # it was deleted
+                raise ApiError(HTTPStatus.CONFLICT, error.reason, str(error)) from error
             raise
 
     def _document(self, ask: Ask) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.api import ApiError, in_words
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.api import Api
 
 Document = dict[str, Any]
-_NOT_FOUND, _UNAUTHORIZED, _FORBIDDEN = 404, 401, 403
 
 
 def list_kinds(api: Api, group: str, versions: Mapping[str, Sequence[str]], title: str) -> list[Document]:
@@ -76,11 +75,7 @@ def _plurals(api: Api, path: str, title: str) -> dict[str, str]:
 
 
 def _refusal(api: Api, error: ApiError, what: str, title: str = "") -> InputError:
-    if error.status in {_UNAUTHORIZED, _FORBIDDEN}:
-        mend = f"ask for the right to list {what} in all namespaces, or give files: `kubectl get {what} -A -o yaml`"
-        return InputError([Fault("kubernetes-rights", f"{api.access.url} refuses: {error}", mend)])
-    if error.status == _NOT_FOUND:
-        said = f"{api.access.url} has no {title or 'such'} objects: it does not know {what}"
-        return InputError([Fault("kubernetes-no-kind", said, "name another cluster with --context, or give files")])
-    mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
-    return InputError([Fault("kubernetes-access", f"{api.access.url} cannot be used: {error}", mend)])
+    rights = f"ask for the right to list {what} in all namespaces, or give files: `kubectl get {what} -A -o yaml`"
+    said = f"{api.access.url} has no {title or 'such'} objects: it does not know {what}"
+    absent = Fault("kubernetes-no-kind", said, "name another cluster with --context, or give files")
+    return in_words(api.access.url, error, rights, absent)

@@ -22,7 +22,7 @@ def documents(settings: ManifestSettings) -> list[Document]:
         *custom_resources(),
         manifest_rights.service_account(settings),
         *manifest_rights.rights(settings),
-        *manifest_rights.viewers(settings),
+        *(manifest_rights.viewers(settings) if settings.has_viewers else ()),
         *(() if settings.observes else manifest_policies.policies(settings)),
         *manifest_service.service(settings),
     ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.manifest_settings import Document, ManifestSettings
 
 VERSION = "admissionregistration.k8s.io/v1"
-GATE, GUARD, CREATE = "fairhold-gate", "fairhold-guard", "fairhold-create"
+GATE, QUEUE, GUARD, CREATE = "fairhold-gate", "fairhold-queue", "fairhold-guard", "fairhold-create"
 """Names of the policies and of their bindings."""
 _GATE, _FINALIZER, _CONSUMER, _CONSUMERS = map(
     json.dumps, (names.GATE, names.FINALIZER, names.CONSUMER, names.CONSUMERS)
@@ -34,6 +34,16 @@ _PATCH = f"""\
 has(object.spec.schedulingGates)
 ? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: Object.spec.schedulingGates{{name: {_GATE}}}}}]
 : [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [Object.spec.schedulingGates{{name: {_GATE}}}]}}]"""
+QUEUE_LABELS = ("kueue.x-k8s.io/queue-name", "kai.scheduler/queue")
+"""Labels by which Jobs name their queue in Kueue and KAI-Scheduler; rules of a plan read them at pods."""
+_OF_JOB, _OF_ITS_PODS = "object.metadata.?labels", "object.spec.template.?metadata.?labels"
+_NAMED = ", ".join(f'?"{label}": {_OF_ITS_PODS}[?"{label}"].or({_OF_JOB}[?"{label}"])' for label in QUEUE_LABELS)
+_QUEUES = (
+    "Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{"
+    f"labels: {{{_NAMED}}}"
+    "}}}}"
+)
+"""A Job's pods have the labels that name the Job's queue, where they have none of their own."""
 _VARIABLES = {
     "before": 'request.operation == "UPDATE" ? oldObject.metadata.?annotations.orValue({}) : {}',
     "now": "object.metadata.?annotations.orValue({})",
@@ -71,7 +81,8 @@ def policies(settings: ManifestSettings) -> list[Document]:
     """The policies, each with the binding that puts it in force."""
     account = json.dumps(settings.account)
     return [
-        *_mutating(settings),
+        *_mutating(settings, GATE, _gate(settings)),
+        *_mutating(settings, QUEUE, _queue(settings)),
         *_validating(
             settings,
             GUARD,
@@ -94,11 +105,8 @@ def policies(settings: ManifestSettings) -> list[Document]:
     ]
 
 
-def _mutating(settings: ManifestSettings) -> list[Document]:
-    kind = "MutatingAdmissionPolicy"
-    spec = {
-        "failurePolicy": "Fail",
-        "reinvocationPolicy": "IfNeeded",
+def _gate(settings: ManifestSettings) -> Document:
+    return {
         "matchConstraints": _constraints(_governed(settings), "CREATE"),
         "matchConditions": [
             _condition("not-of-a-node", f"!{_OF_NODE}"),
@@ -106,7 +114,21 @@ def _mutating(settings: ManifestSettings) -> list[Document]:
         ],
         "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
     }
-    return [_object(settings, kind, GATE, spec), _object(settings, f"{kind}Binding", GATE, {"policyName": GATE})]
+
+
+def _queue(settings: ManifestSettings) -> Document:
+    names_one = " || ".join(f'{_OF_JOB}[?"{label}"].hasValue()' for label in QUEUE_LABELS)
+    return {
+        "matchConstraints": _constraints(_governed(settings), "CREATE", of=("batch", "jobs")),
+        "matchConditions": [_condition("names-a-queue", names_one)],
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": _QUEUES}}],
+    }
+
+
+def _mutating(settings: ManifestSettings, name: str, rules: Document) -> list[Document]:
+    kind = "MutatingAdmissionPolicy"
+    spec = {"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded"} | rules
+    return [_object(settings, kind, name, spec), _object(settings, f"{kind}Binding", name, {"policyName": name})]
 
 
 def _validating(settings: ManifestSettings, name: str, constraints: Document, rules: Document) -> list[Document]:
@@ -120,8 +142,10 @@ def _object(settings: ManifestSettings, kind: str, name: str, spec: Mapping[str,
     return {"apiVersion": VERSION, "kind": kind, "metadata": settings.meta(name, is_global=True), "spec": spec}
 
 
-def _constraints(namespaces: Sequence[Document], *operations: str) -> Document:
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": list(operations), "resources": ["pods"]}
+def _constraints(namespaces: Sequence[Document], *operations: str, of: tuple[str, str] = ("", "pods")) -> Document:
+    """Objects of a group and kind (`of`) in some namespaces."""
+    group, kind = of
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": list(operations), "resources": [kind]}
     return {"namespaceSelector": {"matchExpressions": list(namespaces)}, "resourceRules": [rule]}
 
 

@@ -17,10 +17,7 @@ VIEWER = "fairhold-viewer"
 """Of the role of those who may look, and of the Secret with their token."""
 GROUP = "rbac.authorization.k8s.io"
 _READ = ["get", "list", "watch"]
-EVERYWHERE: tuple[Rule, ...] = (
-    ("", "pods", [*_READ, "create", "patch", "delete"]),
-    ("", "pods/status", ["patch"]),
-    ("events.k8s.io", "events", ["create"]),
+_FOLLOWED: tuple[Rule, ...] = (
     ("", "nodes", _READ),
     ("", "namespaces", _READ),
     ("batch", "jobs", _READ),
@@ -30,23 +27,18 @@ EVERYWHERE: tuple[Rule, ...] = (
     ("scheduling.run.ai", "podgroups", _READ),
     ("fairhold.io", "plans", _READ),
     ("fairhold.io", "plans/status", ["patch"]),
+)
+EVERYWHERE: tuple[Rule, ...] = (
+    ("", "pods", [*_READ, "create", "patch", "delete"]),
+    ("", "pods/status", ["patch"]),
+    ("events.k8s.io", "events", ["create"]),
+    *_FOLLOWED,
     ("fairhold.io", "consumers", [*_READ, "create", "patch", "delete"]),
     ("fairhold.io", "consumers/status", ["patch"]),
 )
 """In all namespaces: all pods are seen, since those of others take room; written are those that are governed. Plans and
 consumers are in none."""
-WHERE_OTHERS_DECIDE: tuple[Rule, ...] = (
-    ("", "pods", _READ),
-    ("", "nodes", _READ),
-    ("", "namespaces", _READ),
-    ("batch", "jobs", _READ),
-    ("jobset.x-k8s.io", "jobsets", _READ),
-    ("scheduling.k8s.io", "podgroups", _READ),
-    ("scheduling.x-k8s.io", "podgroups", _READ),
-    ("scheduling.run.ai", "podgroups", _READ),
-    ("fairhold.io", "plans", _READ),
-    ("fairhold.io", "plans/status", ["patch"]),
-)
+WHERE_OTHERS_DECIDE: tuple[Rule, ...] = (("", "pods", _READ), *_FOLLOWED)
 """In all namespaces, of a service that only looks."""
 AT_HOME: tuple[Rule, ...] = (("coordination.k8s.io", "leases", ["get", "create", "update"]),)
 """In the namespace of the service."""

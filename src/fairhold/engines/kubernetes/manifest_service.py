@@ -22,7 +22,8 @@ _HEALTH = ["python", "-c", "import fairhold; fairhold.connect().health()"]
 
 def service(settings: ManifestSettings) -> list[Document]:
     """Everything that runs it."""
-    return [*([plan_map(settings)] if settings.plan else ()), claim(settings), deployment(settings), api(settings)]
+    has_map = settings.plan and not settings.plan_object
+    return [*([plan_map(settings)] if has_map else ()), claim(settings), deployment(settings), api(settings)]
 
 
 def plan_map(settings: ManifestSettings) -> Document:
@@ -75,22 +76,31 @@ def pod_spec(settings: ManifestSettings) -> Document:
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(settings)],
-        "volumes": [
+        "volumes": _mounted(
+            settings,
             {"name": "plan", "configMap": {"name": PLAN}},
             {"name": "state", "persistentVolumeClaim": {"claimName": STATE}},
             {"name": "temporary", "emptyDir": {}},
             {"name": "viewer", "secret": {"secretName": VIEWER, "items": [{"key": "token", "path": "token"}]}},
-        ],
+        ),
     }
 
 
+def _mounted(settings: ManifestSettings, *rows: Document) -> list[Document]:
+    """Volumes, or places of them, without those that there is no use for."""
+    used = {"plan": not settings.plan_object, "viewer": settings.has_viewers}
+    return [row for row in rows if used.get(row["name"], True)]
+
+
 def _container(settings: ManifestSettings) -> Document:
+    plan = ["--plan-object", settings.plan_object] if settings.plan_object else [f"{_PLANS}/plan.yaml"]
     observing = ["--observe-only"] if settings.observes else []
+    viewer = ["--viewer-token", f"{_VIEWER}/token"] if settings.has_viewers else []
     environment = {"FAIRHOLD_STATE": f"{_VOLUME}/state", "NUMBA_CACHE_DIR": f"{_VOLUME}/compiled"}
     return {
         "name": NAME,
         "image": settings.image,
-        "args": ["serve", f"{_PLANS}/plan.yaml", "--kubernetes", *observing, "--viewer-token", f"{_VIEWER}/token"],
+        "args": ["serve", *plan, "--kubernetes", *observing, *viewer, *settings.options],
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "ports": [{"name": "api", "containerPort": PORT}],
         "securityContext": {
@@ -102,12 +112,13 @@ def _container(settings: ManifestSettings) -> Document:
         "startupProbe": _probe(every=5, failures=60),
         "readinessProbe": _probe(every=30, failures=2),
         "livenessProbe": _probe(every=30, failures=5),
-        "volumeMounts": [
+        "volumeMounts": _mounted(
+            settings,
             {"name": "plan", "mountPath": _PLANS, "readOnly": True},
             {"name": "state", "mountPath": _VOLUME},
             {"name": "temporary", "mountPath": _TEMPORARY},
             {"name": "viewer", "mountPath": _VIEWER, "readOnly": True},
-        ],
+        ),
     }
 
 

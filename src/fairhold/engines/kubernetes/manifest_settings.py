@@ -25,8 +25,11 @@ class ManifestSettings:
     replicas  : 1, or 0 = the service is not started
     user      : by whom the service is known to the API server, empty = its service account
     plan      : text of the plan, empty = the ConfigMap is made by others
+    plan_object : name of the object `Plan` that says the plan; then there is no ConfigMap
     storage   : size of the volume that keeps the state
     observes  : the service only looks, and has no rights to more
+    has_viewers : there is a token for those who may look
+    options   : further options of `serve`, as `--keep-jobs=90d`
     """
 
     namespace: str = NAME
@@ -34,8 +37,11 @@ class ManifestSettings:
     replicas: int | str = 1
     user: str = ""
     plan: str = ""
+    plan_object: str = ""
     storage: str = "1Gi"
     observes: bool = False
+    has_viewers: bool = True
+    options: tuple[str, ...] = ()
 
     @property
     def account(self) -> str:

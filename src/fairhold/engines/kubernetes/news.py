@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.units import format_instant
+
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.orchestrator.instructions import Notify
 
 _STOPPED = {
     "reclaim": "what it had borrowed is given back",
@@ -35,6 +38,14 @@ class News(NamedTuple):
 def granted(pod: Pod, host: str) -> News | None:
     """A pod was let go; None of one that has not waited for so long that it said why."""
     return _of(pod, "Grant", "Granted", f"it was let go to the node {host}", is_urgent=False) if pod.waits else None
+
+
+def text_of(order: Notify) -> str:
+    """What a pod is told at its annotation: by when it has to go, why, and for whom."""
+    said = {"deadline": format_instant(order.deadline), "reason": order.reason}
+    if order.taker:
+        said["taker"] = order.taker
+    return json.dumps(said)
 
 
 def noticed(pod: Pod, text: str) -> News:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Shared = TypeVar("Shared", Amounts, Constraint)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,9}")
 OVER = ("Succeeded", "Failed")
-MARK = "ReclaimedByFairhold"
-"""Reason of the condition by which a pod is told to give way, where it is Fairhold that tells it."""
 _SIGNALLED, _LAST_SIGNAL = 128, 64
 _YIELDED = 75
 """Exit status of work under notice that has saved what it needs to go on."""
@@ -103,6 +101,16 @@ class Pod:
         return names.GATE in self.gates
 
     @property
+    def counts_as_largest(self) -> bool:
+        """Whether the pods that start together with it may differ from it."""
+        return self.annotations.get(names.GANG_UNIT) == names.LARGEST
+
+    @property
+    def said_of_gangs(self) -> tuple[tuple[Gang, ...], bool]:
+        """All that it says of those that start together with it."""
+        return self.gangs, self.counts_as_largest
+
+    @property
     def place(self) -> str:
         """Node on which it is, or to which it was let go; empty = none."""
         return self.node or (self.pinned if self.attempt else "")
@@ -119,13 +127,16 @@ class Pod:
 
     @property
     def family(self) -> tuple[str, str] | None:
-        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one."""
+        """Controller and index: what a pod that takes its place has in common with it; None: nobody makes one.
+
+        A controller is known by its namespace, too: anybody may write any uid at a pod of his own.
+        """
         if self.owner is not None:
-            return self.owner.uid, self.index
+            return f"{self.namespace}.{self.owner.uid}", self.index
         if self.manifest:
             return f"{self.namespace}.{self.name}", ""
         uid, slash, index = self.annotations.get(names.OWNER, "").partition("/")
-        return (uid, index) if slash else None
+        return (f"{self.namespace}.{uid}", index) if slash else None
 
     @property
     def worth(self) -> tuple[int, int, str]:
@@ -143,6 +154,12 @@ class Pod:
     def is_released(self) -> bool:
         """Whether its Job was made to let it go."""
         return names.OWNER in self.annotations
+
+    def is_newer_than(self, known: Pod) -> bool:
+        """Whether it is not older than what is known of it; versions of one object are numbers that rise."""
+        if self.version.isdigit() and known.version.isdigit():
+            return int(self.version) >= int(known.version)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +188,7 @@ def _shared(value: Shared) -> Shared:
     return value
 
 
-_READ = (names.CONSUMER, names.NOTICE, names.RECREATE, names.DELETION_COST, names.OWNER)
+_READ = (names.CONSUMER, names.NOTICE, names.RECREATE, names.GANG_UNIT, names.DELETION_COST, names.OWNER)
 """Annotations that are kept as they are."""
 
 
@@ -204,7 +221,7 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         grace=_number(spec.get("terminationGracePeriodSeconds"), 30),
         is_deleting=is_deleting,
         is_disrupted=bool(disruption),
-        is_marked=disruption == MARK,
+        is_marked=disruption == names.RECLAIMED,
         is_running=any("running" in (each.get("state") or {}) for each in _containers(status)),
         is_daemon=owner is not None and owner.kind in {"DaemonSet", "Node"},
         end=end_of(spec, status, is_deleting=is_deleting, is_noticed=names.NOTICE in annotations),

@@ -38,7 +38,7 @@ def manifest_of(document: Mapping[str, Any]) -> dict[str, Any]:
         spec["nodeSelector"] = {
             key: value for key, value in (spec.get("nodeSelector") or {}).items() if key != names.HOSTNAME
         }
-    for key in ("nodeName", "priority", "preemptionPolicy"):
+    for key in ("nodeName", "priority", "preemptionPolicy", "ephemeralContainers"):
         spec.pop(key, None)
     volumes = [each for each in spec.get("volumes") or () if not each["name"].startswith(_ADDED)]
     spec["volumes"] = volumes

@@ -1,20 +1,21 @@
-"""Takes the governor out of a cluster: pods lose gate, finalizer and annotations, and run on."""
+"""Takes the governor out of a cluster: pods lose gate, finalizer, annotations and conditions, and run on."""
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.api import ApiError
-from fairhold.engines.kubernetes.writes import MERGE
+from fairhold.engines.kubernetes.pods import pod_of
+from fairhold.engines.kubernetes.writes import leave, unsay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.writes import Write
 
-_OURS = (names.ATTEMPT, names.NOTICE, names.OWNER)
-_GONE, _CHANGED = 404, 409
 _TRIES = 5
 
 
@@ -29,23 +30,23 @@ class Released(NamedTuple):
     refused: Mapping[str, str]
 
 
-def patch_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The change that takes all that is ours from a pod; empty where there is nothing."""
-    meta, spec = document["metadata"], document.get("spec") or {}
-    notes = dict.fromkeys(name for name in _OURS if name in (meta.get("annotations") or {}))
-    patch: dict[str, Any] = {}
-    if notes:
-        patch["annotations"] = notes
-    finalizers = meta.get("finalizers") or []
-    if names.FINALIZER in finalizers:
-        patch["finalizers"] = [each for each in finalizers if each != names.FINALIZER] or None
-    gates = spec.get("schedulingGates") or []
-    left = [each for each in gates if each["name"] != names.GATE]
-    is_gated = len(left) < len(gates)
-    if not patch and not is_gated:
-        return {}
-    found: dict[str, Any] = {"metadata": patch | {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
-    return found | ({"spec": {"schedulingGates": left or None}} if is_gated else {})
+def next_write(document: Mapping[str, Any]) -> Write | None:
+    """The next change that takes something of ours from a pod; None where there is nothing.
+
+    One that is ending keeps the condition by which its Job knows that it is not at fault.
+    """
+    pod, meta = pod_of(document), document["metadata"]
+    if (
+        pod.is_gated
+        or pod.is_kept
+        or not {names.ATTEMPT, names.NOTICE, names.OWNER}.isdisjoint(meta.get("annotations") or ())
+    ):
+        return leave(pod)
+    said = {each["type"]: each.get("reason") for each in (document.get("status") or {}).get("conditions") or ()}
+    ours = [names.GRANTED] if names.GRANTED in said else []
+    if said.get(names.DISRUPTION) in {names.RECLAIMED, names.WITHDRAWN} and not pod.is_deleting:
+        ours.append(names.DISRUPTION)
+    return unsay(pod, ours) if ours else None
 
 
 def release(api: Api, namespace: str = "") -> Released:
@@ -54,36 +55,34 @@ def release(api: Api, namespace: str = "") -> Released:
     gated = kept = 0
     refused: dict[str, str] = {}
     for document in api.list(path)[0]:
-        patch = patch_of(document)
-        if not patch:
+        write = next_write(document)
+        if write is None:
             continue
-        name = f"{document['metadata']['namespace']}/{document['metadata']['name']}"
-        if why := _change(api, document, patch):
-            refused[name] = why
-        elif "spec" in patch:
+        if why := _change(api, write):
+            refused[f"{document['metadata']['namespace']}/{document['metadata']['name']}"] = why
+        elif "spec" in write.body:
             gated += 1
         else:
             kept += 1
     return Released(gated, kept, refused)
 
 
-def _change(api: Api, document: Mapping[str, Any], patch: Mapping[str, Any]) -> str:
+def _change(api: Api, first: Write) -> str:
     """Change a pod, looked at anew where it has changed meanwhile; what the API server said where it refuses."""
-    meta = document["metadata"]
-    path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-    why = ""
+    why, write = "", first
+    path = first.path.removesuffix("/status")
     for _ in range(_TRIES):
         try:
-            api.request("PATCH", path, patch, MERGE)
+            document = api.request(write.method, write.path, write.body, write.media)
         except ApiError as error:
             why = str(error)
-            if error.status == _GONE:
+            if error.status == HTTPStatus.NOT_FOUND:
                 return ""
-            if error.status != _CHANGED:
+            if error.status != HTTPStatus.CONFLICT:
                 return why
-            patch = patch_of(api.request("GET", path))
-            if not patch:
-                return ""
-        else:
+            document = api.request("GET", path)
+        following = next_write(document)
+        if following is None:
             return ""
+        write = following
     return why

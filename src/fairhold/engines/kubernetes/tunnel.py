@@ -16,7 +16,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from fairhold.engines.kubernetes.api import ApiError
+from fairhold.engines.kubernetes.api import ApiError, in_words
 from fairhold.engines.kubernetes.manifest_rights import VIEWER
 from fairhold.engines.kubernetes.manifest_settings import NAME, PORT
 from fairhold.errors import Fault, InputError
@@ -34,7 +34,6 @@ _END = 5.0
 """Seconds that kubectl may take to end."""
 _RUNNING = "5s"
 """For how long a pod of the service is waited for."""
-_NOT_FOUND, _UNAUTHORIZED, _FORBIDDEN = 404, 401, 403
 _MANY = 4000
 
 
@@ -77,20 +76,16 @@ def viewer_token(api: Api, namespace: str) -> str:
 
 def refusal(api: Api, error: ApiError, namespace: str) -> InputError:
     """What a refusal of the API server means for who asks the service in a namespace."""
-    if error.status in {_UNAUTHORIZED, _FORBIDDEN}:
-        return InputError([_no_rights(f"{api.access.url} refuses: {error}", namespace)])
-    if error.status == _NOT_FOUND:
-        return InputError([_no_service(f"there is no Secret {VIEWER} in the namespace `{namespace}`")])
-    mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
-    return InputError([Fault("kubernetes-access", f"{api.access.url} cannot be used: {error}", mend)])
+    absent = _no_service(f"there is no Secret {VIEWER} in the namespace `{namespace}`")
+    return in_words(api.access.url, error, _rights(namespace), absent)
 
 
-def _no_rights(what: str, namespace: str) -> Fault:
-    mend = (
+def _rights(namespace: str) -> str:
+    """How people get the right to ask the service."""
+    return (
         f"let an administrator bind the Role {VIEWER}: `kubectl create rolebinding NAME -n {namespace} --role {VIEWER} "
         "--user USER`"
     )
-    return Fault("kubernetes-rights", what, mend)
 
 
 def _no_service(what: str) -> Fault:
@@ -153,7 +148,7 @@ def fault_of(said: Sequence[str], namespace: str) -> Fault:
     """What it means that kubectl opened no tunnel, by what it said."""
     text = " ".join("".join(said)[:_MANY].split()) or "kubectl port-forward said nothing"
     if "(Forbidden)" in text or "(Unauthorized)" in text or "must be logged in" in text:
-        return _no_rights(text, namespace)
+        return Fault("kubernetes-rights", text, _rights(namespace))
     if "(NotFound)" in text:
         return _no_service(text)
     if "pod is not running" in text or "timed out waiting" in text or "no pods" in text:

@@ -76,6 +76,10 @@ class Vacancies:
             self.leave(seat)
         return late
 
+    def seats(self, family: Family) -> list[Seat]:
+        """Tasks that wait for a pod of a family."""
+        return [each.seat for each in self._of.get(family, ())]
+
     def held(self, job: str) -> list[Seat]:
         """Tasks of a job whose pod is gone, and that wait for another."""
         return [each.seat for waiting in self._of.values() for each in waiting if each.seat[0] == job and each.is_held]

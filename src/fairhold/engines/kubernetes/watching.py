@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairhold.engines.kubernetes.api import ApiError
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from fairhold.engines.kubernetes.api import Api
 
-_ABSENT, _GONE = 404, 410
 _LOG = logging.getLogger("fairhold")
 ABSENT = 10.0
 """Seconds between two looks for a kind that the cluster lacks."""
@@ -35,6 +35,10 @@ class Follower(Protocol):
 
     def listed(self, kind: str, documents: Sequence[Mapping[str, Any]]) -> None:
         """All there are were seen: others are gone."""
+        ...
+
+    def went_back(self, kind: str) -> None:
+        """The cluster has an older state than was seen; all there are are told next."""
         ...
 
     def fresh(self, kind: str) -> None:
@@ -66,7 +70,7 @@ class Watcher:
         self.kind, self.path = kind, path
         self._api, self._follower, self._query = api, follower, query
         self._measures = measures or Measures()
-        self._version, self._pause = "", _SOON
+        self._version, self._highest, self._pause = "", 0, _SOON
         self._is_closing = threading.Event()
         self._lists_again = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"watch {kind}", daemon=True)
@@ -75,6 +79,9 @@ class Watcher:
         """Tell all there are. Raises ApiError."""
         documents, self._version = self._api.list(self.path, **self._query)
         self._measures.listed(self.kind)
+        before, self._highest = self._highest, number_of(self._version)
+        if self._highest < before:
+            self._follower.went_back(self.kind)
         documents.sort(key=lambda each: each["metadata"]["creationTimestamp"])  # who was first is served first
         for document in documents:
             self._follower.seen(self.kind, document)
@@ -110,12 +117,10 @@ class Watcher:
                     return
                 if self._lists_again.is_set() and not error.status:
                     continue
-                self._measures.watch_ended(self.kind, "expired" if error.status == _GONE else "broken")
-                if error.status:  # the version is too old, or one that this server does not know
-                    self._version = ""
-                if error.status == _GONE:
-                    continue
-                self._wait(error)
+                self._measures.watch_ended(self.kind, "expired" if error.status == HTTPStatus.GONE else "broken")
+                self._version = ""  # a watch would say that all is known before it has told what happened meanwhile
+                if error.status != HTTPStatus.GONE:
+                    self._wait(error)
             except Exception as error:  # noqa: BLE001 - a fault of ours: nobody would know that nothing is followed
                 _LOG.exception("following %s failed; all of them are listed again", self.kind)
                 self._version = ""
@@ -136,10 +141,16 @@ class Watcher:
                 self._follower.fresh(self.kind)
                 continue
             self._version = change.document["metadata"]["resourceVersion"]
+            self._highest = number_of(self._version)
             if change.kind == "DELETED":
                 self._follower.gone(self.kind, change.document)
             elif change.kind != "BOOKMARK":
                 self._follower.seen(self.kind, change.document)
+
+
+def number_of(version: str) -> int:
+    """A version as it compares, though of one cluster alone; 0 = it does not."""
+    return int(version) if version.isdigit() else 0
 
 
 class OptionalWatcher(Watcher):
@@ -170,6 +181,6 @@ class OptionalWatcher(Watcher):
         try:
             super()._watch()
         except ApiError as error:
-            if error.status != _ABSENT:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._version = ""  # the kind is gone

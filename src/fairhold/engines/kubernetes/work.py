@@ -22,7 +22,26 @@ UNSTARTED = "not_started"
 """Why a pod is stopped whose containers cannot start: its end counts as a failure."""
 
 
-class Work:
+class Tried:
+    """Something about which requests are made, one at a time.
+
+    is_busy : a request is on its way; retry_at: instant before which none is made, after `tries` that failed
+    """
+
+    __slots__ = ("is_busy", "retry_at", "tries")
+
+    def __init__(self) -> None:
+        self.is_busy = False
+        self.retry_at = self.tries = 0
+
+    def count_try(self, now: int, *, is_done: bool) -> None:
+        """A request was answered: one that failed is made again later and later."""
+        self.is_busy = False
+        self.tries = 0 if is_done else min(self.tries + 1, MOST_TRIES)
+        self.retry_at = 0 if is_done else now + (RETRY << self.tries)
+
+
+class Work(Tried):
     """A pod of a job.
 
     pod      : as it was seen last
@@ -33,16 +52,16 @@ class Work:
     is_unwanted : its job is over, and it is not
     is_running  : that it runs was told
     is_told  : its end was told to the service; end: that; is_recorded: the service has written it down
-    is_busy  : a request about it is on its way; retry_at: instant before which none is made, after `tries` that failed
     is_replaced : another pod takes its place; is_moving: kube-scheduler cannot bind it where it was let go to
     bound_by : instant by which kube-scheduler has to bind it, 0 = it had no trouble; start_by: the same, by which its
-        containers have to start
+        containers have to start, or kube-scheduler to bind one that nobody makes anew
+    made_as  : manifest of one that is made anew, from before it was let go; empty = it was not seen then
     why      : reason and message of why it waits, as its condition is to say; empty = it is not known
     fault    : why it has no job
     """
 
     __slots__ = (
-        *("attempt", "bound_by", "deadline", "end", "fault", "host", "index", "is_busy", "is_moving", "is_recorded"),
+        *("attempt", "bound_by", "deadline", "end", "fault", "host", "index", "is_moving", "is_recorded", "made_as"),
         *(
             "is_replaced",
             "is_running",
@@ -51,18 +70,19 @@ class Work:
             "job",
             "notice",
             "pod",
-            "retry_at",
             "start_by",
             "stopping",
         ),
-        *("tries", "why"),
+        "why",
     )
 
     def __init__(self, pod: Pod) -> None:
+        super().__init__()
         self.pod = pod
+        self.made_as = pod.manifest if pod.is_gated else b""
         self.job = self.host = self.notice = self.stopping = ""
-        self.attempt = self.bound_by = self.deadline = self.index = self.retry_at = self.start_by = self.tries = 0
-        self.is_told = self.is_recorded = self.is_busy = self.is_running = self.is_unwanted = False
+        self.attempt = self.bound_by = self.deadline = self.index = self.start_by = 0
+        self.is_told = self.is_recorded = self.is_running = self.is_unwanted = False
         self.is_replaced = self.is_moving = False
         self.why = ("", "")
         self.end: Exit | None = None
@@ -83,11 +103,6 @@ class Work:
         if self.stopping:
             return 1
         return max(1, self.deadline - self.pod.grace * SECOND) if self.deadline else 0
-
-    def count_try(self, now: int, *, is_done: bool) -> None:
-        """A request was answered: one that failed is made again later and later."""
-        self.tries = 0 if is_done else min(self.tries + 1, MOST_TRIES)
-        self.retry_at = 0 if is_done else now + (RETRY << self.tries)
 
     def next_write(self, now: int, host: str) -> Write | None:
         """What is to be written next; None where all is as it should be, or the time has not come.
@@ -132,7 +147,14 @@ class Work:
             return self.why
         if not self.start_by or self.pod.is_gated:
             return RUNS
-        return "CannotStart", f"it is stopped at {format_instant(self.start_by)}, if not before: {self.pod.unstarted}"
+        return "CannotStart", f"it is stopped at {format_instant(self.start_by)}, if not before: {self.hindrance}"
+
+    @property
+    def hindrance(self) -> str:
+        """Why it cannot start where it was let go to, though nobody makes another in its place; empty = it may."""
+        pod = self.pod
+        is_alone = pod.family is None and not pod.node and not pod.is_gated
+        return pod.unstarted or (pod.trouble if is_alone else "")
 
     def _to_end(self) -> Write | None:
         """What is to be written of a pod whose end is recorded, so that its object may go."""
@@ -190,6 +212,22 @@ def standing(work: Work) -> str:
     if work.attempt:
         return "running" if work.pod.is_running else "granted"
     return "refused" if work.fault is not None else "waiting"
+
+
+def reason_of(work: Work, reason: str) -> str:
+    """Why a pod has ended: what stopped it comes before how it took that.
+
+    But its Job counts the end of a pod whose units were to be taken back, and that has ended before it was let go.
+    """
+    is_own_end = reason in {"finished", "yielded"} or not work.pod.is_deleting
+    is_counted = work.stopping in {"reclaim", "requeue"} and not work.pod.is_released
+    if work.stopping and not (is_own_end and is_counted):
+        return work.stopping
+    if is_own_end:
+        return reason
+    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
+        return "reclaim"
+    return "host_lost" if work.pod.is_disrupted else "cancel"
 
 
 def camel(code: str) -> str:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import heapq
-import json
 from typing import TYPE_CHECKING
 
+from fairhold.engines.kubernetes.avoiding import AVOIDED_FOR
+from fairhold.engines.kubernetes.making import Making
+from fairhold.engines.kubernetes.news import text_of
+from fairhold.engines.kubernetes.refusing import MOST as MOST_REFUSALS
+from fairhold.engines.kubernetes.refusing import Refusals
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
-from fairhold.engines.kubernetes.work import UNSTARTED
-from fairhold.engines.kubernetes.writes import EXPLAIN, recreate
+from fairhold.engines.kubernetes.work import UNSTARTED, reason_of
+from fairhold.engines.kubernetes.writes import EXPLAIN
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
-from fairhold.ports.governor import AWAITED
-from fairhold.units import SECOND, format_instant
+from fairhold.ports.governor import AWAITED, REFUSED
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fairhold.engines.kubernetes.avoiding import Avoided
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
@@ -38,18 +43,17 @@ class Works:
 
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     least     : job of a gang → pods without which it does not go on
-    avoided   : nodes on which kube-scheduler could not bind pods of a family
+    avoided   : nodes on which kube-scheduler could not bind pods
     news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
     now       : the service's clock; start_within: microseconds that a pod has which cannot start, 0 = any time
     """
 
-    def __init__(self, now: Callable[[], int]) -> None:
-        self.now = now
+    def __init__(self, now: Callable[[], int], avoided: Avoided) -> None:
+        self.now, self.avoided = now, avoided
         self.of: dict[str, Work] = {}
         self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
-        self.avoided: dict[Family, frozenset[str]] = {}
         self.least: dict[str, int] = {}
         self.news: list[Event | Replaced] = []
         self.touched: dict[str, None] = {}
@@ -59,18 +63,14 @@ class Works:
         self._ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
         self.start_within = 0
-        self.anew: list[bytes] = []
+        self.anew = Making(self.vacancies)
+        self.refusals = Refusals()
         self.asking: list[Work] = []
 
     def take_news(self) -> list[Event | Replaced]:
         """What the service is to be told; it counts as told."""
-        news, self.news = self.news, []
+        news, self.news = [*self.news, *self.refusals.over(self.now())], []
         return news
-
-    def take_asking(self) -> list[Work]:
-        """Pods that are to get another job."""
-        asking, self.asking = self.asking, []
-        return asking
 
     # What becomes of a pod
 
@@ -100,20 +100,20 @@ class Works:
         elif work.bound_by <= now and work.pod.family is not None:
             for each in self.members(work.job):
                 each.is_moving = True
-            avoided = self.avoided.get(work.pod.family, frozenset())
-            self.avoided[work.pod.family] = avoided | {work.host}
+            self.avoided.add(work.pod.family, work.host, now + AVOIDED_FOR, work.pod.trouble)
+            self.wake_at(now + AVOIDED_FOR)
             self.news.append(JobCancelled(work.job))
 
     def _watch_start(self, work: Work) -> None:
-        """The containers of a pod cannot start: after a while it is stopped, so that others get what it holds."""
-        now = self.now()
-        if not self.start_within or not work.pod.unstarted or work.stopping:
+        """A pod cannot start, and is not placed again: after a while it is stopped, and others get what it holds."""
+        now, hindrance = self.now(), work.hindrance
+        if not self.start_within or not hindrance or work.stopping:
             work.start_by = 0
         elif not work.start_by:
             work.start_by = now + self.start_within
             heapq.heappush(self._timers, (work.start_by, work.pod.uid))
         elif work.start_by <= now:
-            work.stopping, work.why = UNSTARTED, (UNSTARTED, work.pod.unstarted)
+            work.stopping, work.why = UNSTARTED, (UNSTARTED, hindrance)
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
@@ -126,8 +126,8 @@ class Works:
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
         self._ended.pop(work.attempt, None)
-        if work.is_replaced and work.pod.manifest:
-            self.anew.append(work.pod.manifest)
+        if work.is_replaced and work.pod.manifest and work.pod.family:
+            self.anew.add(work.pod.family, work.made_as or work.pod.manifest)
         self._unseat(work)
         return work
 
@@ -139,6 +139,12 @@ class Works:
         """A pod is the one of a task from now on."""
         work.job, work.index = seat
         self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
+
+    def drop(self, job: str) -> None:
+        """A job is over."""
+        self.vacancies.drop(job)
+        self.least.pop(job, None)
+        self.refusals.drop(job)
 
     def is_held(self, attempt: int) -> bool:
         """Whether a pod has this attempt and is not over."""
@@ -157,6 +163,22 @@ class Works:
         self.vacancies.await_until(family, seat, until)
         heapq.heappush(self._timers, (until, ""))
 
+    def make_anew(self, family: Family, manifest: bytes) -> None:
+        """Make a bare pod anew that is gone; where it is still there, when it is."""
+        for work in self.of.values():
+            if work.pod.family == family:
+                work.is_replaced |= work.is_told or work.is_unwanted
+                return
+        self.anew.add(family, manifest)
+
+    def made(self, name: str, *, is_done: bool) -> None:
+        """A request to make a bare pod anew was answered: from now on its task waits for it."""
+        family = (name, "")
+        if retry_at := self.anew.answered(family, self.now(), is_done=is_done):
+            self.wake_at(retry_at)
+        for seat in self.vacancies.seats(family):
+            self.awaits(seat, family)
+
     def lose_host(self, name: str) -> None:
         """Nothing of a node runs any more, as an operator says."""
         for work in self.of.values():
@@ -170,7 +192,7 @@ class Works:
     def _end(self, work: Work, end: Exit) -> None:
         """A pod is over: of one that was stopped, its controller makes another, which takes its place."""
         pod = work.pod
-        end = end._replace(reason=_reason(work, end.reason))
+        end = end._replace(reason=reason_of(work, end.reason))
         if end.reason == UNSTARTED and work.stopping:
             end = end._replace(detail=work.why[1])
         waits = not work.is_moving and OUTCOMES.get(end.reason, Outcome.FAILED) in _AGAIN and end.reason != "cancel"
@@ -206,9 +228,13 @@ class Works:
             self.vacancies.close(work.pod.family, work.seat)
         other = self.of.get(self.pod_of(work.seat))
         if other is not None and other is not work:
-            self._unseat(other)
-            other.job, other.index = "", 0
-            self.asking.append(other)
+            self.ask_anew(other)
+
+    def ask_anew(self, work: Work) -> None:
+        """A pod has no task any more, and gets a job of its own."""
+        self._unseat(work)
+        work.job, work.index = "", 0
+        self.asking.append(work)
 
     def _unseat(self, work: Work) -> None:
         """A pod is not the one of its task any more."""
@@ -243,7 +269,7 @@ class Works:
                 self.news.append(TaskEnded(order.attempt, Outcome.STOPPED, Exit(order.reason, detail="it has no pod")))
             return
         if isinstance(order, Notify):
-            work.notice, work.deadline = _notice_text(order), order.deadline
+            work.notice, work.deadline = text_of(order), order.deadline
         elif isinstance(order, Withdraw):
             work.notice, work.deadline = "", 0
         else:
@@ -303,8 +329,7 @@ class Works:
     def writes(self, host_name: Callable[[str], str]) -> list[Write]:
         """Requests to make now; host_name: value of the label by which pods are pinned to a node."""
         now = self.now()
-        found = [recreate(packed) for packed in self.anew]
-        self.anew = []
+        found = list(self.anew.writes(now))
         self.ring(now)
         touched, self.touched = self.touched, {}
         for uid in touched:
@@ -347,39 +372,27 @@ class Works:
         """There is something to do at an instant."""
         heapq.heappush(self._timers, (instant, ""))
 
-    def answered(self, work: Work, *, is_done: bool) -> None:
-        """A request about a pod was answered."""
-        work.is_busy = False
+    def answered(self, work: Work, *, is_done: bool, refusal: str = "") -> None:
+        """A request about a pod was answered; refusal: what the API server said that will not do it, as it looks."""
         self._explaining.discard(work.pod.uid)
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
             self._stop(work, work.stopping)
+        elif not work.pod.is_gated:
+            self.refusals.drop(work.job)
+        elif refusal and work.attempt and work.tries >= MOST_REFUSALS:
+            self.news.append(JobHeld(work.job, f"{REFUSED}{refusal}"))
+            self._stop(work, "requeue")
+            self.wake_at(self.refusals.add(work.job, self.now()))
+
+    def failed(self, uid: str) -> None:
+        """What became of a request is not known: it is made again later, if it is still due."""
+        if (work := self.of.get(uid)) is not None:
+            self.answered(work, is_done=False)
+        else:
+            self.made(uid, is_done=False)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""
         return self._timers[0][0] if self._timers else 0
-
-
-def _reason(work: Work, reason: str) -> str:
-    """Why a pod has ended: what stopped it comes before how it took that.
-
-    But its Job counts the end of a pod whose units were to be taken back, and that has ended before it was let go.
-    """
-    is_own_end = reason in {"finished", "yielded"} or not work.pod.is_deleting
-    is_counted = work.stopping in {"reclaim", "requeue"} and not work.pod.is_released
-    if work.stopping and not (is_own_end and is_counted):
-        return work.stopping
-    if is_own_end:
-        return reason
-    if work.notice or work.pod.notice:  # before a start, it may have been told so by another
-        return "reclaim"
-    return "host_lost" if work.pod.is_disrupted else "cancel"
-
-
-def _notice_text(order: Notify) -> str:
-    """What a pod is told: by when it has to go, why, and for whom."""
-    said = {"deadline": format_instant(order.deadline), "reason": order.reason}
-    if order.taker:
-        said["taker"] = order.taker
-    return json.dumps(said)

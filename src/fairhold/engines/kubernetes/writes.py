@@ -1,7 +1,7 @@
-"""What is written into the cluster: one request of the API each, which does nothing to another object of the name.
+"""What is written to pods: one request of the API each, which does nothing to another pod of the name.
 
-Each names the uid and the resource version of its object: on anything else than what was seen it fails (409), and what
-was seen meanwhile decides anew.
+Each change names the uid and the resource version of its pod: on anything else than what was seen it fails (409), and
+what was seen meanwhile decides anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fairhold.engines.kubernetes.recreating import unpack
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairhold.engines.kubernetes.news import News
     from fairhold.engines.kubernetes.pods import Pod
@@ -33,6 +33,7 @@ class Write:
 
     uid  : of the pod that it is about; what : word for it, as logs and metrics show it
     told : what people hear once it is done, None = nothing
+    version : of the object on which it was decided, empty = there was none
     """
 
     uid: str
@@ -42,6 +43,7 @@ class Write:
     body: Mapping[str, Any] = field(default_factory=dict)
     media: str = JSON
     told: News | None = None
+    version: str = ""
 
 
 def path_of(pod: Pod) -> str:
@@ -51,8 +53,7 @@ def path_of(pod: Pod) -> str:
 
 def grant(pod: Pod, host: str, attempt: int) -> Write:
     """Let a pod go to a node: the gate away, the node pinned, its end kept, in one change."""
-    gates = [{"name": name} for name in pod.gates if name != names.GATE]
-    spec: dict[str, Any] = {"schedulingGates": gates or None, "nodeSelector": {names.HOSTNAME: host}}
+    spec = _without_gate(pod) | {"nodeSelector": {names.HOSTNAME: host}}
     meta = {"annotations": {names.ATTEMPT: str(attempt)}, "finalizers": _with_finalizer(pod)}
     return _patch(pod, "grant", {"metadata": meta, "spec": spec}, news.granted(pod, host))
 
@@ -77,12 +78,11 @@ def disrupt(pod: Pod, message: str, now: int, *, is_disrupted: bool) -> Write:
     condition = {
         "type": names.DISRUPTION,
         "status": "True" if is_disrupted else "False",
-        "reason": "ReclaimedByFairhold" if is_disrupted else "NoticeWithdrawn",
+        "reason": names.RECLAIMED if is_disrupted else names.WITHDRAWN,
         "message": message,
         "lastTransitionTime": format_instant(now - now % SECOND),
     }
-    body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [condition]}}
-    return Write(pod.uid, "disrupt", "PATCH", f"{path_of(pod)}/status", body, STRATEGIC)
+    return _say(pod, "disrupt", condition)
 
 
 def explain(pod: Pod, reason: str, message: str, *, is_granted: bool, is_refused: bool = False) -> Write:
@@ -93,21 +93,23 @@ def explain(pod: Pod, reason: str, message: str, *, is_granted: bool, is_refused
         "reason": reason,
         "message": message[:MOST_CHARACTERS],
     }
-    body = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
     told = None if is_granted else news.explained(pod, reason, message, is_refused=is_refused)
-    return Write(pod.uid, EXPLAIN, "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told)
+    return _say(pod, EXPLAIN, condition, told=told)
 
 
-def recreate(packed: bytes) -> Write:
-    """Make a bare pod anew; it fails where one of its name is there, and then nothing is missing."""
+def recreate(key: str, packed: bytes) -> Write:
+    """Make a bare pod anew; it fails where one of its name is there, and then nothing is missing.
+
+    key : by which it is answered in the place of a uid
+    """
     document = unpack(packed)
-    return Write("", "recreate", "POST", f"/api/v1/namespaces/{document['metadata']['namespace']}/pods", document)
+    return Write(key, "recreate", "POST", f"/api/v1/namespaces/{document['metadata']['namespace']}/pods", document)
 
 
 def release(pod: Pod) -> Write:
     """Make a Job let a pod go that is to be stopped: it makes another at once, and counts no failure."""
-    uid, index = pod.family or ("", "")
-    meta = {"labels": dict.fromkeys(names.JOB_SELECTORS), "annotations": {names.OWNER: f"{uid}/{index}"}}
+    uid = pod.owner.uid if pod.owner else ""
+    meta = {"labels": dict.fromkeys(names.JOB_SELECTORS), "annotations": {names.OWNER: f"{uid}/{pod.index}"}}
     return _patch(pod, "release", {"metadata": meta})
 
 
@@ -122,13 +124,33 @@ def delete(pod: Pod, seconds: int, why: str, *, is_moving: bool = False) -> Writ
         "gracePeriodSeconds": max(1, seconds),
         "preconditions": {"uid": pod.uid, "resourceVersion": pod.version},
     }
-    return Write(pod.uid, "stop", "DELETE", path_of(pod), body, JSON, news.stopped(pod, why, is_moving=is_moving))
+    told = news.stopped(pod, why, is_moving=is_moving)
+    return Write(pod.uid, "stop", "DELETE", path_of(pod), body, JSON, told, pod.version)
 
 
 def finish(pod: Pod) -> Write:
     """The end of a pod is recorded: its object may go."""
-    left = [name for name in pod.finalizers if name != names.FINALIZER]
-    return _patch(pod, "finish", {"metadata": {"finalizers": left or None}})
+    return _patch(pod, "finish", {"metadata": _without_finalizer(pod)})
+
+
+def leave(pod: Pod) -> Write:
+    """Take gate, finalizer and annotations from a pod, which nobody governs any more."""
+    notes = dict.fromkeys((names.ATTEMPT, names.NOTICE, names.OWNER))
+    meta = _without_finalizer(pod) | {"annotations": notes}
+    return _patch(pod, "leave", {"metadata": meta} | ({"spec": _without_gate(pod)} if pod.is_gated else {}))
+
+
+def unsay(pod: Pod, conditions: Iterable[str]) -> Write:
+    """Take conditions of these types from such a pod."""
+    return _say(pod, "unsay", *({"$patch": "delete", "type": each} for each in conditions))
+
+
+def _without_gate(pod: Pod) -> dict[str, Any]:
+    return {"schedulingGates": [{"name": name} for name in pod.gates if name != names.GATE] or None}
+
+
+def _without_finalizer(pod: Pod) -> dict[str, Any]:
+    return {"finalizers": [name for name in pod.finalizers if name != names.FINALIZER] or None}
 
 
 def _with_finalizer(pod: Pod) -> list[str]:
@@ -137,4 +159,9 @@ def _with_finalizer(pod: Pod) -> list[str]:
 
 def _patch(pod: Pod, what: str, body: dict[str, Any], told: News | None = None) -> Write:
     body["metadata"] |= {"uid": pod.uid, "resourceVersion": pod.version}
-    return Write(pod.uid, what, "PATCH", path_of(pod), body, MERGE, told)
+    return Write(pod.uid, what, "PATCH", path_of(pod), body, MERGE, told, pod.version)
+
+
+def _say(pod: Pod, what: str, *conditions: dict[str, str], told: News | None = None) -> Write:
+    body = {"metadata": {"uid": pod.uid, "resourceVersion": pod.version}, "status": {"conditions": [*conditions]}}
+    return Write(pod.uid, what, "PATCH", f"{path_of(pod)}/status", body, STRATEGIC, told, pod.version)

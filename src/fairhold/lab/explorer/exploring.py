@@ -20,7 +20,7 @@ from fairhold.runtime.explained import of_pools, of_slots
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.cycle.verify import Finding
     from fairhold.errors import Place
@@ -65,14 +65,23 @@ class Explored:
 class Explorer:
     """One plan and one state, and what comes of changes of them; nothing in it ever changes."""
 
-    def __init__(self, plan: str, plan_name: str, state: str, state_name: str) -> None:
+    def __init__(
+        self,
+        plan: str,
+        plan_name: str,
+        state: str,
+        state_name: str,
+        hosts: Callable[[Plan], Plan] = lambda plan: plan,
+    ) -> None:
         """Read both.
 
         plan, state : texts, YAML or JSON; names of their files, as faults show them
+        hosts       : gives a plan the hosts that it does not say, nodes of a cluster
 
         Raises InputError with all faults.
         """
-        self.plan, self.warnings = parse_plan(plan, plan_name)
+        found, self.warnings = parse_plan(plan, plan_name)
+        self.plan, self._hosts = hosts(found), hosts
         self.state = parse_state(state, self.plan, state_name)
         self.plan_document: Document = _mapping(plan, plan_name)
         self.state_document: Document = _mapping(state, state_name)
@@ -93,6 +102,7 @@ class Explorer:
         plan_document, state_document = documents
         try:
             plan, warnings = parse_plan(json.dumps(plan_document), _PLAN)
+            plan = self._hosts(plan)
             state = parse_state(json.dumps(state_document), plan, _STATE)
         except InputError as error:
             raise InputError(told(error.faults, written, _named(changes))) from None

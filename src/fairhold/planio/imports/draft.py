@@ -46,6 +46,8 @@ class Draft:
     groups    : name → resource → amount in all
     hosts     : of the first group, in the place of its amounts
     consumers : paths, parents first
+    names     : resource → its name in the cluster, where that is not the usual one
+    pods      : rules that say whose a pod is
     assumed   : what is to be said about amounts that the files do not have
     """
 
@@ -55,6 +57,8 @@ class Draft:
     hosts: list[Mapping[str, Written]] = field(default_factory=list)
     consumers: list[str] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    pods: list[Mapping[str, Written]] = field(default_factory=list)
     assumed: list[Fault] = field(default_factory=list)
 
     def text(self, notes: Sequence[Fault]) -> str:
@@ -80,6 +84,7 @@ class Draft:
         yield "consumers:"
         for path in self.consumers:
             yield from _pair("  ", path, {})
+        yield from self._of_the_cluster()
         yield "policies:"
         for entry in self.entries:
             yield f"  - resource_groups: [{flow(entry.group)}]"
@@ -89,6 +94,16 @@ class Draft:
             yield "    consumers:" if entry.consumers else "    consumers: {}"
             for path, stated in entry.consumers.items():
                 yield from _pair("      ", path, stated)
+
+    def _of_the_cluster(self) -> Iterator[str]:
+        """What a service that governs the cluster reads."""
+        if self.names or self.pods:
+            yield "kubernetes:"
+        if self.names:
+            yield f"  resources: {flow(self.names)}"
+        if self.pods:
+            yield "  pods:"
+            yield from (f"    - {flow(rule)}" for rule in self.pods)
 
 
 def _pair(indent: str, key: str, value: Mapping[str, Written]) -> Iterator[str]:

@@ -30,6 +30,7 @@ KUBERNETES = {"cpu": "cpu", "memory": "memory", "gpu": "nvidia.com/gpu"}
 """Resource → its name on a node."""
 SIZES = {"cpu": Fraction(1, 1000), "memory": Fraction(10**6), "gpu": Fraction(1, 1000)}
 """Resource → its base unit in a plan, as a node counts it."""
+QUEUE_LABEL = "kai.scheduler/queue"
 _IN_ONE = 1000
 """Base units in one CPU, one GB and one GPU."""
 
@@ -50,6 +51,7 @@ def kai_draft(queues: Mapping[str, Queue], paths: Mapping[str, str], nodes: Sequ
     draft.groups = {GROUP: {resource: Fraction(units, _IN_ONE) for resource, units in have.items()}}
     draft.hosts = list(hosts_of(nodes, _amounts_of))
     draft.consumers = list(paths.values())
+    draft.pods = [{"consumer_label": QUEUE_LABEL}]
     stated = {path: _settings(queues[name]) for name, path in paths.items()}
     said = {path: settings for path, settings in stated.items() if settings}
     draft.entries = [Entry(GROUP, {"division": "kai"}, said)]

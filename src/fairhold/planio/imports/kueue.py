@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.planio.imports.kueue_fields import leave_cluster_queue, leave_cohort, leave_flavor, leave_local_queue
+from fairhold.planio.imports.kueue_fields import leave_cluster_queue, leave_cohort, leave_flavor, read_local_queue
 from fairhold.planio.imports.kueue_preemption import preemption_settings
 from fairhold.planio.imports.kueue_quotas import Pair, Quota, read_quantity, read_quotas
 from fairhold.planio.imports.trees import Member, arrange
@@ -15,13 +15,16 @@ from fairhold.planio.queues import FINEST_WEIGHT, MOST_OF_A_NUMBER
 from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from fairhold.planio.imports.draft import Written
     from fairhold.planio.imports.objects import KubernetesObject
     from fairhold.planio.values import Value
 
 COHORT_KEY = {"v1beta1": "cohort", "v1beta2": "cohortName"}
 """Version → the key by which a ClusterQueue names its Cohort."""
+
+QUEUE_LABEL, DEFAULT_QUEUE = "kueue.x-k8s.io/queue-name", "default"
 
 
 class Key(NamedTuple):
@@ -53,11 +56,13 @@ class Kueue:
 
     paths   : of every node, parents first; incomplete where there are faults
     flavors : name → labels of its hosts
+    pods    : whose a pod is, by its namespace and the LocalQueue that it names
     """
 
     nodes: dict[Key, Node]
     paths: dict[Key, str]
     flavors: dict[str, dict[str, Value]]
+    pods: list[Mapping[str, Written]]
 
 
 def read_kueue(objects: Sequence[KubernetesObject], *, has_hosts: bool) -> Kueue:
@@ -76,13 +81,13 @@ def read_kueue(objects: Sequence[KubernetesObject], *, has_hosts: bool) -> Kueue
         place = node.object.at(_parent_key(node.object)) if node.object else ()
         members[key] = Member(key.name, Key("Cohort", node.parent) if node.parent else None, node.object, place)
     paths = arrange(members)
-    _leave(objects, nodes, paths, has_hosts=has_hosts)
+    pods = _rest(objects, nodes, paths, has_hosts=has_hosts)
     flavors = {
         each.name: each.report.mapping(each.spec.get("nodeLabels"), each.at("nodeLabels"))
         for each in objects
         if each.kind == "ResourceFlavor"
     }
-    return Kueue(nodes, paths, flavors)
+    return Kueue(nodes, paths, flavors, pods)
 
 
 def _once(objects: Sequence[KubernetesObject]) -> list[KubernetesObject]:
@@ -147,10 +152,11 @@ def _shown(found: KubernetesObject, quota: Quota, key: str) -> str:
     return shown(value)
 
 
-def _leave(
+def _rest(
     objects: Sequence[KubernetesObject], nodes: dict[Key, Node], paths: dict[Key, str], *, has_hosts: bool
-) -> None:
-    """Tell all fields that have no place in a plan."""
+) -> list[Mapping[str, Written]]:
+    """Whose a pod is; tells all fields that have no place in a plan."""
+    local: dict[str, dict[str, str]] = {}
     used = {pair.flavor for node in nodes.values() for pair in node.quotas}
     queues = {key.name: path for key, path in paths.items() if key.kind == "ClusterQueue"}
     for each in objects:
@@ -159,6 +165,21 @@ def _leave(
         elif each.kind == "Cohort":
             leave_cohort(each)
         elif each.kind == "LocalQueue":
-            leave_local_queue(each, queues)
+            path = read_local_queue(each, queues)
+            if path:
+                local.setdefault(each.namespace, {})[each.name] = path
         else:
             leave_flavor(each, is_used=each.name in used, has_hosts=has_hosts)
+    return [rule for namespace, queues in local.items() for rule in _rules(namespace, queues)]
+
+
+def _rules(namespace: str, queues: Mapping[str, str]) -> Iterator[Mapping[str, Written]]:
+    """Whose a pod of a namespace is: by its label; without one of its only LocalQueue, or of the one called `default`.
+
+    queues : name of each LocalQueue → consumer
+    """
+    for name, path in queues.items() if len(queues) > 1 else ():
+        yield {"namespace": namespace, "labels": {QUEUE_LABEL: name}, "consumer": path}
+    for name, path in queues.items():
+        if len(queues) == 1 or name == DEFAULT_QUEUE:
+            yield {"namespace": namespace, "consumer": path}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.planio.report import shown
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,7 +26,10 @@ _WHY: dict[str, tuple[str, str]] = {
         "a request that does not fit lets the next one pass",
         "give the one that has to start first a higher priority",
     ),
-    "namespaceSelector": ("a plan has no namespaces", "let each namespace submit to the consumers that are meant"),
+    "namespaceSelector": (
+        "its LocalQueues say which namespaces may use it",
+        "leave it out, or leave out LocalQueues that it would refuse",
+    ),
     "flavorFungibility": (
         "a job asks for the resources of one flavor, so no flavor is tried after another",
         "let each job ask for the resources of one flavor",
@@ -75,19 +76,21 @@ def leave_cohort(found: KubernetesObject) -> None:
     _leave(found, _READ[found.kind])
 
 
-def leave_local_queue(found: KubernetesObject, paths: Mapping[str, str]) -> None:
-    """Tell which namespace submits where.
+def read_local_queue(found: KubernetesObject, paths: Mapping[str, str]) -> str:
+    """The consumer of the jobs of a LocalQueue; empty and told where that is not known.
 
     paths : name of each ClusterQueue → its consumer
     """
     found.report.missing(found.spec, ("clusterQueue",), found.at(), "a LocalQueue")
     name = found.text("clusterQueue", "the name of a ClusterQueue")
-    namespace = f"the namespace `{shown(found.namespace)}`" if found.namespace else "its namespace"
-    why, mend = "a plan has no namespaces", f"let {namespace} submit to `{shown(paths.get(name, ''))}`"
     if name not in paths:
-        why, mend = "its ClusterQueue is not in the files", "give the file of the ClusterQueue, too"
-    found.leave(name, why, mend, "clusterQueue")
+        found.leave(
+            name, "its ClusterQueue is not in the files", "give the file of the ClusterQueue, too", "clusterQueue"
+        )
+    elif not found.namespace:
+        found.leave(name, "it does not say its namespace", "write `namespace` below `metadata`", "clusterQueue")
     _leave(found, _READ[found.kind])
+    return paths.get(name, "") if found.namespace else ""
 
 
 def leave_flavor(found: KubernetesObject, *, is_used: bool, has_hosts: bool) -> None:

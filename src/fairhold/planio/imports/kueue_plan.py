@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, count
+from fairhold.model.kubernetes import USUAL_NAMES
 from fairhold.planio.imports.draft import Draft, Entry
 from fairhold.planio.imports.kueue_resources import names_of, scale_of
 from fairhold.planio.imports.nodes import chosen, hosts_of
@@ -38,9 +39,16 @@ def kueue_draft(kueue: Kueue, hosts: Sequence[ClusterNode]) -> Draft | None:
     scales = {pair: scale_of(pair.resource, _numbers(nodes, pair)) for pair in names}
     _tell_names(nodes, names)
     amounts = _Amounts(kueue, names, scales)
+    flavors = [pair.resource for pair in names]
     queues = sum(key.kind == "ClusterQueue" for key in kueue.paths)
     draft = Draft([f"Made by `fairhold import kueue` of {count(queues, 'ClusterQueue')}."])
     draft.resources = {names[pair]: scales[pair].settings for pair in names}
+    draft.names = {
+        name: pair.resource
+        for pair, name in names.items()
+        if flavors.count(pair.resource) == 1 and USUAL_NAMES.get(name, name) != pair.resource
+    }
+    draft.pods = kueue.pods
     draft.groups = {GROUP: amounts.capacity()}
     draft.hosts = list(hosts_of(hosts, _amounts_on(kueue, names, scales)))
     draft.consumers = list(kueue.paths.values())

@@ -18,9 +18,9 @@ RULES = Rules(
     quotas=(assess_needs, divide_by_ownership),
     moves=(
         set_reserves_aside,
+        give_up_at_a_switch,
         grant_idle_slots,
         await_ends,
-        give_up_at_a_switch,
         claim_hosts,
         reclaim,
         drop_loans,

@@ -20,10 +20,10 @@ RULES = Rules(
     quotas=(assess_needs_of_owners, divide_by_lists),
     moves=(
         set_reserves_aside,
+        give_up_at_a_switch,
         grant_idle_slots,
         await_ends,
         count_loans,
-        give_up_at_a_switch,
         claim_hosts,
         reclaim_for_owners,
         await_ages,
@@ -35,10 +35,10 @@ BESIDE_HYBRID = Rules(
     quotas=(assess_needs, assess_needs_of_owners, divide_by_ownership, divide_by_lists),
     moves=(
         set_reserves_aside,
+        give_up_at_a_switch,
         grant_idle_slots,
         await_ends,
         count_loans,
-        give_up_at_a_switch,
         claim_hosts,
         return_loans,
         reclaim,

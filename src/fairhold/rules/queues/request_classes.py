@@ -1,9 +1,9 @@
 """Classes of equal waiting requests: what bars one of them bars all (SPEC §7, R-SERVE-1, R-CONTEST-4).
 
-Requests of a class belong to one queue, hold nothing, have nothing held or on its way for them, and have no constraints
-on hosts and no user limit. They differ only in age and in the number of units that they want. Each takes the same in
-one turn, so idle space, room under limits and victims are the same for all. As long as nothing changes, if one of them
-gets nothing, none does.
+Requests of a class belong to one queue, hold nothing, have nothing held or on its way for them, and have the same
+constraints on hosts and no user limit. They differ only in age and in the number of units that they want. Each takes
+the same in one turn, so idle space, room under limits and victims are the same for all. As long as nothing changes, if
+one of them gets nothing, none does.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class RequestClasses:
             self._drop(asked)
             if books.asked.get(asked.model.id) is not asked:
                 continue
-            is_alone = asked.units or asked.away or asked.siting is not None or asked.most < UNLIMITED
+            is_alone = asked.units or asked.away or asked.most < UNLIMITED
             if is_alone or not asked.count or asked in takers:
                 self.alone[asked] = None
             else:
@@ -122,7 +122,7 @@ def gather(books: PoolBooks) -> RequestClasses:
 
 def kind_of(model: Request) -> object:
     """What is the same for all requests of a class."""
-    return model.consumer, model.unit, model.min_count, model.priority, model.preemptible
+    return model.consumer, model.unit, model.min_count, model.priority, model.preemptible, model.siting
 
 
 def _age(asked: PendingRequest) -> tuple[int, str]:

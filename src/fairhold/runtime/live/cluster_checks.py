@@ -20,6 +20,9 @@ OLDEST, NEWEST = 36, 37
 """Minor versions of Kubernetes: the first that adds the gate by a policy, and the last that was tried."""
 APART = 5.0
 """Seconds by which the clocks may differ."""
+RIGHTS = "apply what `fairhold kubernetes manifest` prints, and run with its service account"
+"""How the service gets rights that are missing."""
+OTHER_LEASE = "--lease-namespace names another namespace for the lease, --no-lease governs without one"
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _LOG = logging.getLogger("fairhold")
 
@@ -62,9 +65,7 @@ def check_rights(api: Api, lease_namespace: str, plan_object: str, *, observes: 
         missing += (f"{each} in {lease_namespace}" for each in _missing(api, lease_namespace, AT_HOME))
     if missing:
         what = f"at {api.access.url} this service may not: {'; '.join(missing)}"
-        mend = "apply what `fairhold kubernetes manifest` prints, and run with its service account"
-        if lease_namespace:
-            mend += "; --lease-namespace names another namespace for the lease, --no-lease governs without one"
+        mend = f"{RIGHTS}; {OTHER_LEASE}" if lease_namespace else RIGHTS
         raise InputError([Fault("kubernetes-rights", what, mend)])
 
 

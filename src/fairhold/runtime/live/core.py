@@ -252,7 +252,7 @@ class Core:
     # Events
 
     def commit(self) -> None:
-        """Write all that was decided in one transaction; raises StoreFull or StoreError with everything still here."""
+        """Write all that was decided in one transaction; raises StoreWaits or StoreError with everything still here."""
         self.journal.commit()
         self.usage.written()
 
@@ -329,10 +329,12 @@ class Core:
         self.waiting.check_user(self, key, asked.terms.count, asked.most_waiting)
         return replace(asked.terms, job=str(self.next_job), user=asked.user, after=after)
 
-    def change(self, asked: JobChanged, labels: Mapping[str, str] | None, most_waiting: int = 0) -> None:
+    def change(
+        self, asked: JobChanged, labels: Mapping[str, str] | None, most_waiting: int = 0, name: str = ""
+    ) -> None:
         """Change what is asked of a job, and its labels (None = keep them): all of it, or nothing and an error.
 
-        most_waiting : as in a submission
+        most_waiting : as in a submission; name: what it is called from now on, beside other labels, empty = as before
         Labels of a job whose command is not known any more stay as they are.
         """
         job = asked.job
@@ -342,7 +344,7 @@ class Core:
         else:
             self._resize(asked)
         if spec is not None and labels is not None:
-            spec = replace(spec, labels=dict(labels))
+            spec = replace(spec, labels=dict(labels), name=name or spec.name)
             self.journal.note_entry([LABELLED, job, spec.labels], self.now())
             self.journal.change_spec(job, spec_document(spec))
             self.specs.remember(job, spec)

@@ -4,10 +4,10 @@ A round takes in all that came since the last one (what clients ask for, what ag
 decide, writes everything in one transaction, and only then answers and lets the agents act. So nothing runs, and no
 change is confirmed, that a crash could undo, and many who ask at once share one write.
 
-Without room on the disk the desk is in trouble: it keeps what is decided already in memory, where a crash loses it,
-refuses changes, and lets agents start nothing. But it may be a task that fills the disk: what only gives back is taken
-in (`Freeing`), and what somebody wants stopped is stopped; after a crash it waits again. Who looks sees what is
-decided, also where it is not durable yet.
+Without room on the disk, or without the database of the store, the desk is in trouble: it keeps what is decided already
+in memory, where a crash loses it, refuses changes, and lets agents start nothing. But it may be a task that fills the
+disk: what only gives back is taken in (`Freeing`), and what somebody wants stopped is stopped; after a crash it waits
+again. Who looks sees what is decided, also where it is not durable yet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fairhold.errors import FairholdError, Fault, InputError
-from fairhold.ports import StoreError, StoreFull
+from fairhold.ports import StoreError, StoreFull, StoreGone, StoreWaits
 from fairhold.runtime.live.recovery import Frozen
 from fairhold.units import SECOND
 
@@ -43,6 +43,14 @@ _IDLE = 3600.0
 """Seconds after which the desk looks again, whatever is due; a lock cannot be waited for without end."""
 _RETRY = 0.5
 """Seconds between tries to write when there was no room."""
+_BEGUN: dict[type[StoreWaits], str] = {
+    StoreFull: "the disk is full: nothing is accepted or started until there is space",
+    StoreGone: "the database is gone: nothing is accepted or started until it is back",
+}
+_OVER: dict[type[StoreWaits], str] = {
+    StoreFull: "the disk has space again: pending decisions are written, and work continues",
+    StoreGone: "the database is back: pending decisions are written, and work continues",
+}
 MOST_IN_A_ROUND = 2_000
 SLICE = 1_000
 """Jobs that a round gathers for a snapshot: two milliseconds' work."""
@@ -109,7 +117,7 @@ class Desk:
     """Runs a core.
 
     listeners : called after every commit with the number of the last entry of the log; must not wait
-    trouble   : why nothing can be written at present, None = all is well
+    trouble   : why nothing can be written at present, None = all is well; since: from which instant on
     unwritten : what is decided and not written, in trouble
     failed    : done when the desk can do nothing more, with why, or when it was stopped, with None
     """
@@ -119,7 +127,8 @@ class Desk:
         self.agents = agents
         self.intake = intake or Feeding()
         self.listeners: list[Callable[[int], None]] = []
-        self.trouble: StoreError | None = None
+        self.trouble: StoreWaits | None = None
+        self.since = 0
         self.unwritten = ""
         self.failed: Future[BaseException | None] = Future()
         self.rounds = 0
@@ -145,7 +154,7 @@ class Desk:
         """Run a function on the core; the future is done when its changes are durable. Errors of `ask` come back in it.
 
         InputError is a refusal, for which `ask` has changed nothing. After any other error the desk does no more.
-        StoreFull comes back where there is no room: `is_kept` tells whether what was asked was decided all the same.
+        StoreWaits comes back where nothing can be written: `is_kept` tells whether it was decided all the same.
         """
         return self._put(ask, is_write=True)
 
@@ -266,9 +275,9 @@ class Desk:
         self.stages["commit"] += committed - decided
         self.stages["order"] += done - committed
 
-    def _kept(self) -> StoreFull | None:
+    def _kept(self) -> StoreWaits | None:
         """What is told to who asked for what this round decided and could not write: a crash would lose it."""
-        return None if self.trouble is None else StoreFull(str(self.trouble), is_kept=True)
+        return None if self.trouble is None else self.trouble.kept()
 
     def _ask(
         self, ask: Callable[[Core], Any], answer: Future[Any], *, is_write: bool
@@ -283,7 +292,7 @@ class Desk:
         except InputError as why:
             return None, why
         except Exception as why:
-            is_whole = isinstance(why, StoreFull) and len(self.core.journal) == noted
+            is_whole = isinstance(why, StoreWaits) and len(self.core.journal) == noted
             if is_write and not is_whole:
                 answer.set_exception(why)
                 raise
@@ -294,13 +303,14 @@ class Desk:
         entries = len(self.core.journal.entries)
         try:
             self.core.commit()
-        except StoreFull as error:  # what was decided is kept here and written when there is room
+        except StoreWaits as error:  # what was decided is kept here and written when that is possible
             if self.trouble is None:
-                _LOG.warning("the disk is full: nothing is accepted or started until there is space")
+                self.since = self.core.now()
+                _LOG.warning("%s%s", _BEGUN[type(error)], f" ({error.what})" if isinstance(error, StoreGone) else "")
             self.trouble, self.unwritten = error, self.core.journal.told()
             return False
         if self.trouble is not None:
-            _LOG.warning("the disk has space again: pending decisions are written, and work continues")
+            _LOG.warning(_OVER[type(self.trouble)])
         self.trouble = None
         if entries:
             self._since_snapshot += entries

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.access import find_access
-from fairhold.engines.kubernetes.api import Api, ApiError
+from fairhold.engines.kubernetes.api import Api, ApiError, in_words
 from fairhold.engines.kubernetes.engine import Kubernetes
-from fairhold.errors import Fault, InputError
+from fairhold.engines.kubernetes.leader import Unfenced
 from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
-from fairhold.runtime.live.cluster_checks import check_cluster
+from fairhold.runtime.live.cluster_checks import OTHER_LEASE, RIGHTS, check_cluster
 from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
@@ -33,11 +33,10 @@ from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping
-from fairhold.store.directory import has_store
-from fairhold.store.opening import open_store
+from fairhold.store.choosing import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fairhold.ports import Store
     from fairhold.runtime.live.opening import ClusterSettings, LiveSettings
@@ -63,15 +62,18 @@ class GovernedLive:
             opened.callback(api.close)
             with _told_of_the_cluster(api):
                 check_cluster(api, lease_namespace(access, cluster), cluster.plan_object, observes=cluster.observes)
-                first = _first_plan(api, settings, cluster.plan_object)
-            self.store: Store = open_store(directory, cluster="", node=socket.gethostname(), now=WallClock().now())
+            _plan_of_file(settings)  # who waits with a plan at fault would be of no use
+            node = socket.gethostname()
+            self.store: Store = open_store(directory, settings.place, cluster="", node=node, now=WallClock().now())
             opened.callback(self.store.close)
             listen()
             self.leader = open_leader(access, cluster, wake)
             if self.leader is not None:
                 opened.callback(self.leader.close)
-                with _told_of_the_cluster(api):
+                with _told_of_the_cluster(api, f"{RIGHTS}; {OTHER_LEASE}"):
                     follow(self.leader)
+            with _told_of_the_cluster(api):
+                first = self._first_plan(api, cluster.plan_object)
             now = Rising(self.store.last_at)
             self.core = self._open_core(first, now)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
@@ -84,9 +86,31 @@ class GovernedLive:
                 self.engine.start()
             opened.pop_all()
         self.desk.start()
-        self._objects = ClusterObjects(api, self.desk, now.look, cluster.plan_object, observes=cluster.observes)
+        self._objects = self._open_objects(api, now, cluster)
         keeping = Housekeeping(self.store, directory / JOBS, partial(live_jobs, self.desk), settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, lambda _: None)
+
+    def _first_plan(self, api: Api, plan_object: str) -> FirstPlan:
+        """The plan that a file says now, or the object where nothing else says one; without text the store has it."""
+        if found := _plan_of_file(self.settings):
+            return found
+        if not plan_object or self.store.plan() is not None:
+            return FirstPlan("", "the store", author())
+        with on_signals(end_while_waiting):
+            return first_plan(api, plan_object, WallClock().now, self.settings.tell, self.leader)
+
+    def _open_objects(self, api: Api, now: Rising, cluster: ClusterSettings) -> list[PlanObject | ConsumerObjects]:
+        """Begin to keep the objects of Fairhold's own kinds: the plan, where one is followed, and consumers."""
+        fence = self.leader or Unfenced()
+        found: list[PlanObject | ConsumerObjects] = []
+        if cluster.plan_object:
+            found.append(PlanObject(api, cluster.plan_object, self.desk, now.look, fence))
+        if not cluster.observes:
+            governor = self.engine.governor
+            found.append(ConsumerObjects(api, self.desk, fence, lambda: governor.stale_since is None))
+        for each in found:
+            each.start()
+        return found
 
     def _open_core(self, first: FirstPlan, now: Rising) -> Core:
         settings = self.settings
@@ -107,7 +131,8 @@ class GovernedLive:
     def close(self, *, with_agent: bool = False) -> None:
         """Stop deciding and leave; pods run on. May be called twice."""
         del with_agent  # there are none
-        self._objects.close()
+        for each in self._objects:
+            each.close()
         self._caretaker.close()
         self.desk.stop()
         self.engine.close()
@@ -126,51 +151,19 @@ def open_governed(settings: LiveSettings, listen: Callable[[], object] = lambda:
     return GovernedLive(settings, settings.cluster, listen)
 
 
-class ClusterObjects:
-    """The objects of Fairhold's own kinds: the plan, where one is followed, and consumers."""
-
-    def __init__(self, api: Api, desk: Desk, now: Callable[[], int], plan: str, *, observes: bool) -> None:
-        """Begin. plan: name of its object, empty = none is followed; observes: consumers get no objects."""
-        self._plan = PlanObject(api, plan, desk, now) if plan else None
-        self._consumers = None if observes else ConsumerObjects(api, desk)
-        for each in (self._plan, self._consumers):
-            if each:
-                each.start()
-
-    def close(self) -> None:
-        """Stop; may be called twice."""
-        for each in (self._plan, self._consumers):
-            if each:
-                each.close()
+def _plan_of_file(settings: LiveSettings) -> FirstPlan | None:
+    """The plan that a file says, None = there is none. Raises InputError where it is at fault."""
+    if not settings.plan:
+        return None
+    text = read_text(settings.plan)
+    parse_plan(text, str(settings.plan), places=True)
+    return FirstPlan(text, str(settings.plan), author())
 
 
-def _first_plan(api: Api, settings: LiveSettings, plan_object: str) -> FirstPlan:
-    """The plan that a file says, or the object where nothing else says one; without text the store has it."""
-    if settings.plan:
-        text = read_text(settings.plan)
-        parse_plan(text, str(settings.plan), places=True)  # a follower with a plan at fault would be of no use
-        return FirstPlan(text, str(settings.plan), author())
-    if plan_object and not has_store(settings.directory):
-        with on_signals(end_while_waiting):
-            return first_plan(api, plan_object, WallClock().now, settings.tell)
-    return FirstPlan("", "the store", author())
-
-
-class _told_of_the_cluster:  # noqa: N801 - used as a word of the language
-    """Tells a refusal of the API server at a start as what it is."""
-
-    def __init__(self, api: Api) -> None:
-        self._url = api.access.url
-
-    def __enter__(self) -> None:
-        """Nothing is to be done."""
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Raise InputError where the API server refused or did not answer."""
-        if not isinstance(error, ApiError):
-            return
-        if error.status in {401, 403}:
-            mend = "apply what `fairhold kubernetes manifest` prints, and run with its service account"
-            raise InputError([Fault("kubernetes-rights", f"{self._url} refuses: {error}", mend)]) from None
-        mend = "look whether the address is right and the API server runs: `kubectl get --raw /readyz`"
-        raise InputError([Fault("kubernetes-access", f"{self._url} cannot be used: {error}", mend)]) from None
+@contextmanager
+def _told_of_the_cluster(api: Api, rights: str = RIGHTS) -> Iterator[None]:
+    """Tell a refusal of the API server at a start as what it is, an InputError. rights: as of `in_words`."""
+    try:
+        yield
+    except ApiError as error:
+        raise in_words(api.access.url, error, rights) from None

@@ -6,11 +6,14 @@ import logging
 import time
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
-from fairhold.orchestrator.events import JobCancelled, JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
-from fairhold.ports.governor import AWAITED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.orchestrator.queue_fitting import shares_queues
+from fairhold.ports.governor import AWAITED, REFUSED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.waiting import reason_of
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.model.spec import Spec
+    from fairhold.orchestrator.events import JobSubmitted
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.ports.governor import GangKey, Governor, Report, Seat
     from fairhold.runtime.live.core import Core
@@ -177,9 +181,15 @@ class Governing:
         return seat if seat[0] else _seat_of_going(core, asked)
 
     def _submit(self, core: Core, asked: Appeared) -> str:
-        """A new job. Raises InputError where it cannot be accepted."""
+        """A new job. Raises InputError where it cannot be accepted.
+
+        Whoever submits a pod chooses its priority class, and must not put it out of reach of others by that.
+        """
+        terms, books = asked.terms, core.cluster.books.get(POOLED)
+        if books is not None and shares_queues(books, terms.consumer):
+            terms = replace(terms, preemptible=True)
         uid = "" if core.observes else asked.work[0]  # what others take back and give again comes again
-        job = core.submit(Submission(asked.user, uid, asked.terms, asked.spec))
+        job = core.submit(Submission(asked.user, uid, terms, asked.spec))
         if key := _gang_of(asked.spec):
             self.governor.begin_gang(key, job, asked.terms.min_count)
         return job
@@ -194,7 +204,12 @@ class Governing:
             self.governor.is_over(asked.job)
             return self._submit(core, asked), 0
         is_full = job.terms.tasks >= MOST_PODS or (asked.host and (job.waiting or job.hold is not None))
-        if spec is None or is_full or (job.terms.unit, job.consumer) != (asked.terms.unit, asked.terms.consumer):
+        is_mixed = spec is not None and "gang-unit" in asked.spec.labels
+        if is_mixed and not asked.host and not _is_within(asked.terms, job):
+            what = "it asks for more than each pod of its gang counts as"
+            raise InputError([Fault("gang-differs", what, "have the largest pod there when the gang starts")])
+        is_other = job.consumer != asked.terms.consumer or not (is_mixed or job.terms.unit == asked.terms.unit)
+        if spec is None or is_full or is_other:
             alone = {name: text for name, text in asked.spec.labels.items() if name != "gang"}
             return self._submit(core, replace(asked, spec=replace(asked.spec, labels=alone))), 0
         labels = {key: f"{spec.labels[key]},{asked.spec.labels[key]}" for key in ("pod", "uid", "owner")}
@@ -232,31 +247,41 @@ class Governing:
             return
         if not attempts and asked.host:
             try:
-                core.feed(TaskAdopted(job.name, asked.host, asked.is_running))
+                core.feed(TaskAdopted(job.name, asked.host, asked.is_running, asked.last))
             except InputError as error:
-                core.feed(JobCancelled(job.name))
+                core.feed(TaskCancelled(*seat))
                 self.governor.refused(uid, error.faults[0])
                 return
-            attempts = list(job.attempts)
+            attempts = list(job.attempts)[-1:]
+            index = core.cluster.attempts[attempts[0]].index
+            seat = job.name, index
         is_anothers = not asked.attempt and bool(attempts) and self.governor.is_held(attempts[0])
         if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
             host = core.cluster.attempts[attempts[0]].places[0][0]
             self.governor.accepted(uid, seat, attempts[0], host, is_last=is_last)
         else:
             self.governor.accepted(uid, seat)
+            if (job.hold or "").startswith(REFUSED):  # for a while, which nobody counts any more
+                core.feed(JobReleased(job.name))
             self._explain_later(core)
 
     def _replace(self, core: Core, report: Replaced) -> None:
         """A pod takes the place of another: later starts find the task by it."""
         spec = core.specs.of(report.job)
-        if report.job not in core.cluster.jobs or spec is None:
+        job = core.cluster.jobs.get(report.job)
+        if job is None or spec is None:
+            return
+        said, terms = (spec.consumer, job.terms.unit, job.units), report.terms
+        if terms is not None and (terms.consumer, terms.unit, terms.units) != said:
+            self.governor.ask_anew(report.uid)
+            core.feed(TaskCancelled(report.job, report.index))
             return
         labels = dict(spec.labels)
         for key, word in (("pod", report.pod), ("uid", report.uid), ("owner", report.owner)):
             words = labels[key].split(",")
             words[report.index] = word
             labels[key] = ",".join(words)
-        core.change(JobChanged(report.job), labels)
+        core.change(JobChanged(report.job), labels, name=labels["pod"].partition(",")[0])
 
     def _compare(self, core: Core, uids: frozenset[str]) -> None:
         """Jobs from before this start whose pods are not there any more are over, but those that wait for others."""
@@ -282,6 +307,13 @@ class Governing:
         if slash:
             self.governor.vacant(seat, (owner, number), spec.stdin if spec else b"")
         return bool(slash)
+
+
+def _is_within(asked: JobSubmitted, job: JobRecord) -> bool:
+    """Whether a task of a job holds what is asked for."""
+    most = {name: Fraction(amount) for name, amount in job.terms.unit}
+    fits = all(Fraction(amount) <= most.get(name, 0) for name, amount in asked.unit)
+    return fits and asked.units <= job.units
 
 
 def _seat_of_going(core: Core, asked: Appeared) -> Seat:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
-from fairhold.model.kubernetes import Node
 from fairhold.orchestrator.events import MachineSilent
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.replanning import put_in_force
-from fairhold.planio.nodes import with_nodes
+from fairhold.planio.nodes import nodes_document, take_nodes, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Return
@@ -19,8 +17,9 @@ from fairhold.runtime.live.journal import NODES, PLAN_APPLIED
 from fairhold.runtime.live.windows import windows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from fairhold.model.kubernetes import Node
     from fairhold.model.plan import Plan
     from fairhold.runtime.live.core import Core
 
@@ -70,44 +69,13 @@ def change_nodes(core: Core, changed: Mapping[str, Node | None]) -> bool:
     if not different:
         return False
     now = core.now()
-    take_nodes(core, different)
+    take_nodes(core.nodes, different)
     plan = with_nodes(core.plan, core.nodes.values())
     put_in_force(core.cluster, open_cluster_books(plan, now))
     core.usage.end_span(now)
-    core.journal.note_entry(
-        [NODES, {name: _said(node) for name, node in different.items()}, windows_of(core.cluster)], now
-    )
+    core.journal.note_entry([NODES, nodes_document(different), windows_of(core.cluster)], now)
     _go_on(core, plan, now)
     return True
-
-
-def take_nodes(core: Core, changed: Mapping[str, Node | None]) -> None:
-    """Keep what there is in the cluster now."""
-    for name, node in changed.items():
-        if node is None:
-            core.nodes.pop(name, None)
-        else:
-            core.nodes[name] = node
-
-
-def _said(node: Node | None) -> list[Any] | None:
-    """A node as the log has it."""
-    return None if node is None else [node.labels, [(name, str(amount)) for name, amount in node.amounts]]
-
-
-def node_of(name: str, said: Sequence[Any] | None) -> Node | None:
-    """The reverse."""
-    if said is None:
-        return None
-    labels, amounts = said
-    return Node(
-        name, tuple((key, value) for key, value in labels), tuple((key, Fraction(text)) for key, text in amounts)
-    )
-
-
-def nodes_document(core: Core) -> dict[str, Any]:
-    """All nodes as a snapshot has them."""
-    return {name: _said(node) for name, node in core.nodes.items()}
 
 
 def _version(core: Core, author: str, comment: str, text: str) -> PlanVersion:

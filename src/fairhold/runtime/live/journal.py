@@ -40,6 +40,7 @@ class Journal:
         self._store = store
         self._writes: list[Write] = []
         self.entries: list[tuple[int, str]] = []
+        self._tried = (0, 0)
         self.keys: dict[tuple[str, str], str] = {}
         self.specs: dict[str, str] = {}
         self.jobs: dict[str, FinishedJob] = {}
@@ -96,15 +97,21 @@ class Journal:
         self.write(lambda batch: batch.put_cycle(cycle, document))
 
     def commit(self) -> None:
-        """Write everything in one transaction; raises StoreFull or StoreError with everything still here."""
+        """Write everything in one transaction; raises StoreWaits or StoreError with everything still here.
+
+        What was tried before is left out where the store finds that it is durable after all.
+        """
         if not self:
             return
         with self._store.transaction() as batch:
+            if batch.settled:
+                del self.entries[: self._tried[0]], self._writes[: self._tried[1]]
+            self._tried = len(self.entries), len(self._writes)
             for at, body in self.entries:
                 batch.append(at, body)
             for write in self._writes:
                 write(batch)
-        self._writes, self.entries = [], []
+        self._writes, self.entries, self._tried = [], [], (0, 0)
         self.keys, self.specs, self.jobs, self.tasks = {}, {}, {}, {}
 
 

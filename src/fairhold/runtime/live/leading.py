@@ -8,10 +8,10 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fairhold.engines.kubernetes.api import Api, ApiError
+from fairhold.engines.kubernetes.api import Api
 from fairhold.engines.kubernetes.leader import Leader
 from fairhold.engines.kubernetes.leadership import Terms
-from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.errors import FairholdError
 from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
 from fairhold.ports import Retention
 from fairhold.runtime.live.desk import MustEndError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 TERM = "lease-term"
 """Key of what a store says of the last time that its service led."""
 _LOG = logging.getLogger("fairhold")
-_FORBIDDEN = 403
 _LOOK = 0.2
 """Seconds between two looks whether a signal has come."""
 
@@ -55,8 +54,7 @@ class Led:
 
     def begin(self, core: Core) -> None:
         """A round begins; LeadershipLostError ends the desk."""
-        if why := self._leader.lost:
-            raise LeadershipLostError(why)
+        check_leads(self._leader)
         self._intake.begin(core)
 
     def take(self, core: Core, report: Any) -> None:  # noqa: ANN401 - see Intake
@@ -111,20 +109,19 @@ def follow(leader: Leader) -> None:
 
     Raises ApiError, InputError, and StoppedWhileWaitingError after SIGTERM, SIGINT or SIGHUP.
     """
-    try:
-        leader.start()
-    except ApiError as error:
-        if error.status != _FORBIDDEN:
-            raise
-        mend = "name the namespace where it may use leases with --lease-namespace, or govern alone with --no-lease"
-        raise InputError([Fault("kubernetes-rights", f"the lease cannot be used: {error}", mend)]) from None
+    leader.start()
     came: list[None] = []
     with on_signals(lambda: came.append(None)):
         while not leader.wait(_LOOK):
             if came:
                 raise StoppedWhileWaitingError("stopped while another service leads")
-            if why := leader.lost:
-                raise LeadershipLostError(why)
+            check_leads(leader)
+
+
+def check_leads(leader: Leader) -> None:
+    """Raise LeadershipLostError where it does not lead any more."""
+    if why := leader.lost:
+        raise LeadershipLostError(why)
 
 
 def end_while_waiting() -> None:

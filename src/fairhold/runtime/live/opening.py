@@ -31,17 +31,18 @@ from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits
-from fairhold.store.directory import has_store
-from fairhold.store.opening import open_store
+from fairhold.store.choosing import has_store, open_store
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from fairhold.engines.agents.authority import Authority
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
+    from fairhold.store.postgresql.address import Address
 
 MANY_ROWS = 500
 """From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
@@ -75,10 +76,12 @@ class LiveSettings:
     directory : state directory, absolute
     own       : name of the plan's host that is the service's own machine, empty = plain slots only
     agents    : address and port for agents of other machines, None = there are none
+    agents_tls : the same for those that prove by certificates who they are
     launch    : whether the own machine's agent is started where none runs
     tasks     : how agents and what they run are treated
     keep      : how long what is over is kept
     cluster   : the Kubernetes cluster that is governed; None: work runs through agents
+    store     : address of the store's schema in PostgreSQL; None = it is in the state directory
     tell      : is given a line for people where the plan file is not simply what was in force and is
     """
 
@@ -86,6 +89,7 @@ class LiveSettings:
     directory: Path
     own: str = ""
     agents: tuple[str, int] | None = None
+    agents_tls: tuple[str, int] | None = None
     launch: bool = True
     tasks: AgentSettings = field(default_factory=AgentSettings)
     limits: Limits = field(default_factory=Limits)
@@ -94,6 +98,17 @@ class LiveSettings:
     cycle_max_interval: int = 1_000_000
     cluster: ClusterSettings | None = None
     tell: Callable[[str], None] = _LOG.info
+    store: Address | None = None
+
+    @property
+    def place(self) -> Path | Address:
+        """Where the store is."""
+        return self.store or self.directory
+
+    @property
+    def has_others(self) -> bool:
+        """Whether agents of other machines may connect."""
+        return self.agents is not None or self.agents_tls is not None
 
 
 class Rising:
@@ -148,22 +163,24 @@ class Live:
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
         plan = parse_plan(text, name, places=True)[0] if text else None
-        if plan and not has_store(directory):
+        if plan and not has_store(settings.place):
             check_own_host(plan, settings.own)
         cluster = plan.cluster if plan else ""
-        self.store: Store = open_store(directory, cluster=cluster, node=socket.gethostname(), now=WallClock().now())
+        node = socket.gethostname()
+        self.store: Store = open_store(directory, settings.place, cluster=cluster, node=node, now=WallClock().now())
         self._rising = Rising(self.store.last_at)
         wakes: list[Callable[[], None]] = []
         with ExitStack() as opened:
             opened.callback(self.store.close)
             listen()
-            doors = Doors(directory, settings.agents)
+            doors = Doors(directory, settings.agents, settings.agents_tls)
             opened.callback(doors.close)
             secret = the_secret(directory)
+            self._authority = self._open_authority()
             with refusing_damage(self.store):
                 self.core = self._open_core(text, name, plan)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
-            self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
+            self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.has_others else 0.0)
             self.hub = self._open_hub(doors, secret, lambda: wakes[0]() if wakes else None)
             opened.pop_all()
         self.desk = Desk(self.core, self.hub)
@@ -194,7 +211,7 @@ class Live:
             settings.tell(line)
         if plan and (line := told_of(core, before, plan, name)):
             settings.tell(line)
-        if line := nothing_can_start(core.plan, settings.own, others=settings.agents is not None):
+        if line := nothing_can_start(core.plan, settings.own, others=settings.has_others):
             settings.tell(line)
         if any(len(books.rows) >= MANY_ROWS for books in core.orchestrator.books.values()):
             prefer_compiled(MANY_ROWS)
@@ -213,9 +230,17 @@ class Live:
             lease_before=self._leases.before,
             is_planned=self._is_planned,
             handed_out=lambda: [resource.name for resource in self.core.plan.resources],
+            authority=self._authority,
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
         )
+
+    def _open_authority(self) -> Authority | None:
+        if self.settings.agents_tls is None:
+            return None
+        from fairhold.engines.agents.authority import Authority  # noqa: PLC0415 - it needs a library that few need
+
+        return Authority(self.settings.directory, time_of_day)
 
     def _is_planned(self, host: str) -> bool:
         cluster = self.core.cluster

@@ -14,7 +14,7 @@ from fairhold.planio.access import parse_access
 from fairhold.ports.people import IDENTITY, AccessVersion, TokenRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from fairhold.access.rights import Rights
     from fairhold.model.tree import ConsumerTree
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NAME = "the new access document"
 _MARK_BYTES = 4
 _NOBODY = Access()
+_MOST_RIGHTS = 100_000
+"""People whose rights are kept ready: a provider may know more than the document lists."""
 _LOG = logging.getLogger("fairhold")
 
 
@@ -54,7 +56,7 @@ class People:
         self.mark = ""
         self.text = ""
         self._tokens: dict[int, TokenRecord] = {}
-        self._rights: dict[str, Rights] = {}
+        self._rights: dict[tuple[str, Collection[str]], Rights] = {}
 
     def open(self) -> None:
         """Take up what the store has. What cannot be read gives nobody anything: only administrators get in."""
@@ -72,15 +74,17 @@ class People:
 
     # Any thread
 
-    def knows(self, user: str) -> bool:
-        """Whether the document in force has such a user or service account."""
-        return self.access.knows(user)
+    def knows(self, user: str, groups: Collection[str] = ()) -> bool:
+        """Whether the document in force has such a user or service account, or one of the groups."""
+        return self.access.knows(user, groups)
 
-    def rights(self, user: str) -> Rights:
-        """What a person may do."""
-        rights, known = self._rights, self._rights.get(user)
+    def rights(self, user: str, groups: tuple[str, ...] = ()) -> Rights:
+        """What a person may do; groups: those in which the provider says he is."""
+        rights, known = self._rights, self._rights.get((user, groups))
         if known is None:
-            known = rights[user] = rights_of(self.access, user)
+            known = rights_of(self.access, user, groups)
+            if len(rights) < _MOST_RIGHTS:
+                rights[user, groups] = known
         return known
 
     def token(self, number: int) -> TokenRecord | None:

@@ -9,23 +9,28 @@ import logging
 import threading
 import time
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.engines.kubernetes.api import ApiError
 from fairhold.engines.kubernetes.custom_resources import PLANS, text_of
+from fairhold.engines.kubernetes.leader import Fenced, Unfenced
+from fairhold.engines.kubernetes.repeating import Again, Repeating
 from fairhold.engines.kubernetes.watching import Watcher
 from fairhold.engines.kubernetes.writes import MERGE
 from fairhold.errors import Fault, InputError
 from fairhold.planio.document import parse_document
 from fairhold.planio.plan import parse_plan
-from fairhold.ports import StoreError, StoreFull
+from fairhold.ports import StoreError, StoreWaits
 from fairhold.runtime.live.auditing import Deed
+from fairhold.runtime.live.leading import check_leads
 from fairhold.runtime.live.plan_status import Outcome, is_said, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.engines.kubernetes.api import Api
+    from fairhold.engines.kubernetes.leader import Fence, Leader
     from fairhold.model.plan import Plan
     from fairhold.ports import PlanVersion
     from fairhold.runtime.live.core import Core
@@ -34,7 +39,6 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 KEPT = "plan-object"
 """In the store: the text of the generation that was put in force last."""
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT = 401, 403, 404, 409
 RETRY = 30.0
 """Seconds after which a plan that did not fit what is there, or a status that was not written, is tried again."""
 _ENDING = {"stopping", "failed"}
@@ -71,33 +75,31 @@ class PlanObject:
     now : the time, as the service tells it
     """
 
-    def __init__(self, api: Api, name: str, desk: Desk, now: Callable[[], int]) -> None:
+    def __init__(self, api: Api, name: str, desk: Desk, now: Callable[[], int], fence: Fence) -> None:
         self.name = name
-        self._api, self._desk, self._store, self._now = api, desk, desk.core.store, now
+        self._desk, self._store, self._now = desk, desk.core.store, now
         self._document: Document | None = None
         self._was_seen = False
         self._outcome = Outcome()
         self._compared: tuple[tuple[int, int], bool] = ((0, 0), True)
         self._decided: tuple[str, int] | None = None
         self._retry_at: float | None = None
-        self._wake, self._is_closing = threading.Event(), threading.Event()
         self._complaint = ""
         self._watcher = Watcher(api, "plans", PLANS, self, fieldSelector=f"metadata.name={name}")
-        self._thread = threading.Thread(target=self._run, name="plan object", daemon=True)
+        self._thread = Repeating("plan object", self._act)
+        self._changes = Fenced(api, fence, self._thread.is_closing)
 
     def start(self) -> None:
         """Begin to follow; the object need not be there."""
-        self._desk.listeners.append(lambda _: self._wake.set())
+        self._desk.listeners.append(lambda _: self._thread.wake())
         self._watcher.start()
         self._thread.start()
 
     def close(self) -> None:
         """Stop; the plan in force stays."""
-        self._is_closing.set()
+        self._thread.is_closing.set()
         self._watcher.close()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(5.0)
+        self._thread.close(5.0)
 
     # As the watcher knows it; in its thread
 
@@ -105,7 +107,7 @@ class PlanObject:
         """The object is there, or has changed."""
         del kind
         self._document, self._was_seen = dict(document), True
-        self._wake.set()
+        self._thread.wake()
 
     def gone(self, kind: str, document: Mapping[str, Any]) -> None:
         """The object was deleted."""
@@ -121,6 +123,9 @@ class PlanObject:
             self.gone(kind, self._document)
         elif not self._was_seen:
             self._complain(f"there is no Plan {self.name} yet: the plan in force stays until there is")
+
+    def went_back(self, kind: str) -> None:
+        """What is seen next counts."""
 
     def fresh(self, kind: str) -> None:
         """Nothing is to be done."""
@@ -138,15 +143,9 @@ class PlanObject:
 
     # In the thread
 
-    def _run(self) -> None:
-        while not self._is_closing.is_set():
-            left = None if self._retry_at is None else max(0.0, self._retry_at - time.monotonic())
-            self._wake.wait(left)
-            self._wake.clear()
-            if self._is_closing.is_set():
-                return
-            self._look()
-            self._is_closing.wait(_PAUSE)
+    def _act(self) -> Again:
+        self._look()
+        return Again(_PAUSE, None if self._retry_at is None else max(0.0, self._retry_at - time.monotonic() - _PAUSE))
 
     def _look(self) -> None:
         """Put a new generation in force, and say what became of it."""
@@ -190,14 +189,14 @@ class PlanObject:
             self._complain(f"{name} cannot be put in force: {error.faults[0]}")
             self._retry_at = time.monotonic() + RETRY
             return Outcome(error.faults)
-        except StoreFull as error:
+        except StoreWaits as error:
             if not error.is_kept:
                 raise
         return Outcome()
 
     def _say(self, document: Document) -> None:
         """Write the status where it is another."""
-        if self._is_closing.is_set():
+        if self._thread.is_closing.is_set():
             return
         plan = self._store.plan()
         outcome = self._outcome
@@ -210,9 +209,9 @@ class PlanObject:
         if is_said(document, status):
             return
         try:
-            write_status(self._api, document, status)
+            write_status(self._changes, document, status)
         except ApiError as error:
-            if error.status not in {NOT_FOUND, CONFLICT}:  # of another object the watch tells
+            if error.status not in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:  # of another object the watch tells
                 self._complain(f"the status of the Plan {self.name} is not written: {error}")
                 self._retry_at = self._retry_at or time.monotonic() + RETRY
 
@@ -238,37 +237,42 @@ def is_same(latest: PlanVersion, text: str) -> bool:
     return False
 
 
-def write_status(api: Api, document: Mapping[str, Any], status: Document) -> None:
+def write_status(changes: Fenced, document: Mapping[str, Any], status: Document) -> None:
     """Write a status at an object as it was seen; ApiError where it has changed since."""
     meta = document["metadata"]
-    body = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "status": status}
-    api.request("PATCH", f"{PLANS}/{meta['name']}/status", body, MERGE)
+    body = {"metadata": {key: meta[key] for key in ("uid", "resourceVersion")}, "status": status}
+    changes.request("PATCH", f"{PLANS}/{meta['name']}/status", body, MERGE)
 
 
 def _missing(error: ApiError) -> str:
     """What is said where the cluster does not know the kind; empty where it does."""
-    if error.status != NOT_FOUND:
+    if error.status != HTTPStatus.NOT_FOUND:
         return ""
     return "the cluster has no kind Plan of fairhold.io: `fairhold kubernetes manifest` prints its definition"
 
 
-def first_plan(api: Api, name: str, now: Callable[[], int], tell: Callable[[str], None]) -> FirstPlan:
+def first_plan(
+    api: Api, name: str, now: Callable[[], int], tell: Callable[[str], None], leader: Leader | None
+) -> FirstPlan:
     """Wait for an object that is a plan.
 
     tell : is given a line for people whenever there is something else to wait for
-    Raises ApiError where the API server refuses.
+    leader : who waits, None = there is no lease
+    Raises ApiError where the API server refuses, LeadershipLostError.
     """
-    told = ""
+    told, changes = "", Fenced(api, leader or Unfenced(), threading.Event())
     while True:
+        if leader is not None:
+            check_leads(leader)
         line = ""
         try:
             document = api.request("GET", f"{PLANS}/{name}")
-            found = _first_of(api, document, now)
+            found = _first_of(changes, document, now)
             if isinstance(found, FirstPlan):
                 return found
             line = f"{title_of(document)} is faulty; waiting for another: {found}"
         except ApiError as error:
-            if error.status in {UNAUTHORIZED, FORBIDDEN}:
+            if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
                 raise
             line = _waited_for(api, name, error)
         if line != told:
@@ -277,7 +281,7 @@ def first_plan(api: Api, name: str, now: Callable[[], int], tell: Callable[[str]
         time.sleep(1.0)
 
 
-def _first_of(api: Api, document: Document, now: Callable[[], int]) -> FirstPlan | Fault:
+def _first_of(changes: Fenced, document: Document, now: Callable[[], int]) -> FirstPlan | Fault:
     """The plan of an object, or the first fault of it, once they are said there."""
     text, title = text_of(document), title_of(document)
     try:
@@ -285,14 +289,14 @@ def _first_of(api: Api, document: Document, now: Callable[[], int]) -> FirstPlan
     except InputError as error:
         status = status_of(document, Outcome(error.faults, is_plan=False), None, now())
         if not is_said(document, status):
-            write_status(api, document, status)
+            write_status(changes, document, status)
         return error.faults[0]
     return FirstPlan(text, title, author_of(document))
 
 
 def _waited_for(api: Api, name: str, error: ApiError) -> str:
     """What a service without a plan waits for."""
-    if error.status != NOT_FOUND:
+    if error.status != HTTPStatus.NOT_FOUND:
         return f"waiting for the Plan {name}: {error}"
     try:
         api.request("GET", PLANS, limit="1")

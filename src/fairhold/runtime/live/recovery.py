@@ -18,10 +18,9 @@ from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.replanning import put_in_force
-from fairhold.planio.nodes import with_nodes
+from fairhold.planio.nodes import nodes_document, nodes_of, take_nodes, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError
-from fairhold.runtime.live import in_force
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NODES, NUMBERED, PLAN_APPLIED, change_of
 from fairhold.runtime.live.specs import spec_of
@@ -214,7 +213,7 @@ def _replay_plan(  # noqa: PLR0917 - the fields of its entry, in their order
 def _replay_nodes(
     core: Core, at: int, changed: Mapping[str, Sequence[Any] | None], force: Mapping[str, Sequence[int]]
 ) -> None:
-    in_force.take_nodes(core, {name: in_force.node_of(name, said) for name, said in changed.items()})
+    take_nodes(core.nodes, nodes_of(changed))
     plan = with_nodes(core.plan, core.nodes.values())
     books = open_cluster_books(plan, at, {group: tuple(entries) for group, entries in force.items()})
     put_in_force(core.cluster, books)
@@ -253,7 +252,7 @@ class Frozen:
             "next_job": core.next_job,
             "returns": core.returns,
             "closings": dict(core.closings),
-            "nodes": in_force.nodes_document(core),
+            "nodes": nodes_document(core.nodes),
             "usage": core.usage.freeze(),
             "reclaims": core.reclaims.freeze(),
         }
@@ -285,7 +284,7 @@ def thaw_snapshot(core: Core, saved: SavedState) -> None:
     version, next_job = document["version"], document["next_job"]
     closings = {machine: Closing(*plan) for machine, plan in document["closings"].items()}
     returns = tuple(Return(*each) for each in document["returns"])
-    in_force.take_nodes(core, {name: in_force.node_of(name, said) for name, said in document.get("nodes", {}).items()})
+    take_nodes(core.nodes, nodes_of(document.get("nodes", {})))
     plan = _plan_of(core, version)
     windows = document["cluster"].get("windows", {})
     force = {group: tuple(entries) for group, (entries, _) in windows.items()}

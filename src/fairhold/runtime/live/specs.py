@@ -32,6 +32,7 @@ def spec_document(spec: Spec) -> str:
         "notice": spec.notice,
         "lead": spec.lead,
         "user": spec.user,
+        "account": spec.account,
         "name": spec.name,
         "labels": dict(spec.labels),
     }

@@ -19,7 +19,10 @@ class Me(Answer):
     """Who asks, as the service knows him."""
 
     user: str
-    via: str = Field(description="`token file`, `token 7` or `uid 1000`.")
+    via: str = Field(
+        description="`token file`, `token 7`, `uid 1000`, or the sign-in provider: `sso.example.com, subject 4f1c`."
+    )
+    expires: Instant | None = Field(description="When that ends.")
     administrator: bool = Field(description="The one that every service has.")
     groups: list[str]
     roles: list[Held]
@@ -127,3 +130,17 @@ class AuditCheck(Answer):
     last: int
     hash: str
     broken: str | None = Field(description="Where and how the chain breaks.")
+
+
+class HostCode(Answer):
+    """With what a host can enrol."""
+
+    host: str
+    code: str
+
+
+class HostRevoked(Answer):
+    """Since when the certificates of a host count no more."""
+
+    host: str
+    revoked: str

@@ -82,5 +82,8 @@ class State(Answer):
     """The live state as a state file has it."""
 
     plan: int = Field(description="Version of the plan that it goes with.")
+    plan_text: str | None = Field(
+        description="That plan with all hosts as they are, where its own text does not say them; else null."
+    )
     unsaid: list[str] = Field(description="What is true of the service but cannot be written in a state file.")
     state: dict[str, Any]

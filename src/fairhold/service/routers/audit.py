@@ -26,6 +26,7 @@ async def list_records(
     service: ServiceOf,
     *,
     after: Annotated[int | None, Query(ge=0, le=MOST, description="Number; default: the last ones.")] = None,
+    before: Annotated[int, Query(ge=0, le=MOST, description="Number: only records with smaller ones; 0: all.")] = 0,
     user: Annotated[str, Query(max_length=200)] = "",
     action: Annotated[str, Query(max_length=200)] = "",
     target: Annotated[str, Query(max_length=10_000)] = "",
@@ -36,7 +37,7 @@ async def list_records(
     wait: Annotated[float, Query(ge=0, le=60, description="With `after`: seconds to wait for more.")] = 0,
 ) -> Response:
     """Records of what was done and refused, in order."""
-    wanted = RecordFilter(user, action, target, outcome, since or 0, until or 0)
+    wanted = RecordFilter(user, action, target, outcome, since or 0, until or 0, before)
     if after is None:
         found = await asyncio.to_thread(service.store.last_records, wanted, limit)
     else:

@@ -1,6 +1,5 @@
 """Other numbers on the state of now, and the coming windows. Nothing is changed."""
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -8,12 +7,12 @@ from fastapi.responses import JSONResponse
 
 from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.bodies import ReadingRoute
-from fairhold.service.context import Service, ServiceOf
+from fairhold.service.context import ServiceOf
 from fairhold.service.exploring import content, explored, windows_ahead
 from fairhold.service.fields import Span
 from fairhold.service.models import explore_answers as answers
 from fairhold.service.models.requests import AHEAD, ExploreBody
-from fairhold.service.planning import Frozen, frozen_of
+from fairhold.service.planning import at_hand
 
 router = APIRouter(tags=["what if"], route_class=ReadingRoute)
 
@@ -21,15 +20,13 @@ router = APIRouter(tags=["what if"], route_class=ReadingRoute)
 @router.get("/explore", response_model=answers.Explorable, openapi_extra=allows(SEE_ALL))
 async def explorable(service: ServiceOf) -> Response:
     """What can be changed to look what would be."""
-    frozen, text = await _at_hand(service)
-    return JSONResponse(await service.work_out(content, frozen, text))
+    return JSONResponse(await service.work_out(content, *await at_hand(service)))
 
 
 @router.post("/explore", response_model=answers.Explored, openapi_extra=allows(SEE_ALL))
 async def explore(service: ServiceOf, body: ExploreBody) -> Response:
     """What other numbers would do to the cluster now."""
-    frozen, text = await _at_hand(service)
-    return JSONResponse(await service.work_out(explored, frozen, text, body.changes, body.consumer))
+    return JSONResponse(await service.work_out(explored, *await at_hand(service), body.changes, body.consumer))
 
 
 @router.get("/windows", response_model=answers.Windows, openapi_extra=allows(SEE_ALL))
@@ -40,13 +37,5 @@ async def windows(
     reclaims: Annotated[bool, Query(description="Also what each switch takes back.")] = False,
 ) -> Response:
     """The calendar of the plan in force."""
-    frozen = await frozen_of(service)
-    return JSONResponse(await service.work_out(windows_ahead, frozen, next or AHEAD, with_reclaims=reclaims))
-
-
-async def _at_hand(service: Service) -> tuple[Frozen, str]:
-    """The cluster at one instant, and the text of its plan."""
-    frozen = await frozen_of(service)
-    plan = await asyncio.to_thread(service.store.plan, frozen.version)
-    assert plan is not None, "the plan in force is kept"
-    return frozen, plan.text
+    held = await at_hand(service)
+    return JSONResponse(await service.work_out(windows_ahead, *held, next or AHEAD, with_reclaims=reclaims))

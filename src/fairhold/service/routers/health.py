@@ -29,7 +29,7 @@ async def health(service: ServiceOf) -> Response:
     agents = _agents(service)
     document = {
         "state": service.condition,
-        "trouble": None if trouble is None else f"{trouble.what}; not written: {service.desk.unwritten}",
+        "trouble": None if trouble is None else f"{trouble.what}; {_unwritten(service)}",
         "version": __version__,
         "plan": core.version,
         "entries": core.store.last,
@@ -69,6 +69,11 @@ async def stop(service: ServiceOf, body: StopBody | None = None) -> Response:
     service.desk.write(service.recorded(lambda _: None, how))
     await service.stopping.ask(how)
     return JSONResponse({"how": how}, 202)
+
+
+def _unwritten(service: Service) -> str:
+    """Since when nothing can be written, and what."""
+    return f"since {format_instant(service.desk.since)}; not written: {service.desk.unwritten}"
 
 
 def _agents(service: Service) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Hosts and resource groups: closed and opened, paused and resumed."""
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
@@ -12,13 +12,27 @@ from fairhold.runtime.live.views import hosts as view
 from fairhold.service.allowing import allows
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import ServiceOf
-from fairhold.service.models import answers
+from fairhold.service.models import answers, people_answers
 from fairhold.service.models.requests import CloseBody, PauseBody
 from fairhold.service.problems import refused
+from fairhold.units import format_instant
 
 router = APIRouter(tags=["hosts"], route_class=ReadingRoute)
 OWN = "-"
 """How the service's own machine is addressed."""
+
+
+@runtime_checkable
+class Issuing(Protocol):
+    """A hub of agents that may have certificates."""
+
+    authority: Any
+
+    def revoke(self, host: str) -> int:
+        """Let those of a host count no more; the instant."""
+        ...
+
+
 _Told = tuple[dict[str, int], dict[str, tuple[str, ...] | None], dict[str, int]]
 
 
@@ -96,6 +110,43 @@ async def open_host(service: ServiceOf, host: str) -> Response:
     await service.write(lambda core: core.open_machine(_machine(core, host)), host)
     told = _told(service)
     return JSONResponse(await service.read(lambda core: _host(core, host, told)))
+
+
+@router.post(
+    "/hosts/{host}/enrol",
+    response_model=people_answers.HostCode,
+    status_code=201,
+    openapi_extra=allows(May.MANAGE_ACCESS),
+)
+async def enrol_host(service: ServiceOf, host: str) -> Response:
+    """Make a code with which a host of the plan can enrol once, within an hour; it is told this once."""
+
+    def invite(core: Core) -> str:
+        _require_host(core, host)
+        return str(_issuing(service).authority.invite(host))
+
+    return JSONResponse({"host": host, "code": await service.write(invite, host)}, 201)
+
+
+@router.post("/hosts/{host}/revoke", response_model=people_answers.HostRevoked, openapi_extra=allows(May.MANAGE_ACCESS))
+async def revoke_host(service: ServiceOf, host: str) -> Response:
+    """Let the certificates of a host count no more, and end the connection of its agent."""
+    at = await service.write(lambda _: _issuing(service).revoke(host), host)
+    return JSONResponse({"host": host, "revoked": format_instant(at)})
+
+
+def _issuing(service: ServiceOf) -> Issuing:
+    """Who signs for agents. InputError `no-agent-tls`."""
+    hub = service.desk.agents
+    if not isinstance(hub, Issuing) or hub.authority is None:
+        what = "agents have no certificates here"
+        raise refused("no-agent-tls", what, "have the service started with --agents-tls")
+    return hub
+
+
+def _require_host(core: Core, host: str) -> None:
+    if not any((group, host) in core.cluster.hosts for group in core.cluster.books):
+        raise refused("unknown-host", f"there is no host `{host}`", "`fairhold hosts` shows them")
 
 
 def _reason(core: Core, machine: str, *, drain: bool) -> str:

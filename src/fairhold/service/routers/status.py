@@ -13,7 +13,7 @@ from fairhold.runtime.live.views.status import status_document
 from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.context import ServiceOf
 from fairhold.service.models import status_answers as answers
-from fairhold.service.planning import frozen_of, plan_head, state_now
+from fairhold.service.planning import at_hand, plan_head, state_now
 from fairhold.units import format_instant
 
 router = APIRouter(tags=["service"])
@@ -44,5 +44,4 @@ async def status(service: ServiceOf) -> Response:
 @router.get("/state", response_model=answers.State, openapi_extra=allows(SEE_ALL))
 async def state(service: ServiceOf) -> Response:
     """The live state as a state file has it, which the commands on files take beside the plan in force."""
-    frozen = await frozen_of(service)
-    return JSONResponse(await service.work_out(state_now, frozen))
+    return JSONResponse(await service.work_out(state_now, *await at_hand(service)))

@@ -28,13 +28,14 @@ async def who_am_i(service: ServiceOf) -> Response:
     """Who asks, and what he may do."""
     access, caller = service.desk.core.people.access, service.caller
     tree = service.desk.core.plan.tree
-    held = [] if caller.is_built_in else [*access.bindings_of(caller.user)]
+    held = [] if caller.is_built_in else [*access.bindings_of(caller.user, caller.groups)]
     return JSONResponse(
         {
             "user": caller.user,
             "via": caller.via,
+            "expires": format_instant(caller.expires) if caller.expires else None,
             "administrator": caller.is_built_in,
-            "groups": sorted(name for name, members in access.groups.items() if caller.user in members),
+            "groups": access.groups_of(caller.user, caller.groups),
             "roles": [{"role": each.role, "at": each.at, "live": each.at in tree.rows} for each in held],
             "permissions": {str(each): [*paths] for each, paths in sorted(caller.rights.paths.items())},
             "others": caller.rights.others,

@@ -13,13 +13,16 @@ from fairhold.cycle.explain.pooled.requests import request_document
 from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
 from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
 from fairhold.cycle.explain.pooled.whatif import Search
-from fairhold.cycle.explain.queued.document import explain_queue
+from fairhold.cycle.explain.queued.document import explain_queue, queue_teller
 from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from fairhold.cycle.explain.pooled.inquiry import Document
+    from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.ledger.pools import PendingRequest, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
@@ -34,18 +37,56 @@ def explain_pools(
     request : the only one of its requests for which is sought what would help it; empty = all
     what_if : also search for what would help requests that wait, which takes the longest
     """
-    row = plan.tree.rows[path]
     found = []
-    for force in entries_in_force(plan, state.now):  # pools of one do not touch those of another
-        takes_part = row == PUBLIC or plan.tree.first_level[row] in force.members
-        if takes_part and group in {"", *force.entry.resource_groups}:
-            cycle = run_pools(plan, force.entry, force.part_of(plan, state), force.members)
-            inquiry = Inquiry(plan, state, force, cycle, row, request)
-            if force.entry.policy.has_queues:
-                found.append(explain_queue(inquiry, what_if=what_if))
-                continue
+    for inquiry in _inquiries(plan, state, path, group, request):
+        if inquiry.force.entry.policy.has_queues:
+            found.append(explain_queue(inquiry, what_if=what_if))
+        else:
             found.append(_explained(inquiry, Search(inquiry, PoolParameters(inquiry)) if what_if else None))
     return found
+
+
+class RequestExplanations:
+    """The requests of one consumer, each explained when it is asked for, without what would help it.
+
+    cycles : of the entries in force, by their resource groups, as far as they are known; those that run are added
+    """
+
+    def __init__(self, plan: Plan, state: State, path: str, cycles: dict[tuple[str, ...], PooledCycle]) -> None:
+        self._of: dict[str, tuple[PendingRequest, Callable[[PendingRequest], Document]]] = {}
+        for inquiry in _inquiries(plan, state, path, cycles=cycles):
+            tell = _teller(inquiry)
+            self._of |= {asked.model.id: (asked, tell) for asked in inquiry.asked()}
+
+    def of(self, request: str) -> Document | None:
+        """What `explain_pools` says of a request; None = it is none of the consumer's."""
+        asked, tell = self._of.get(request, (None, None))
+        return None if asked is None or tell is None else tell(asked)
+
+
+def _inquiries(
+    plan: Plan,
+    state: State,
+    path: str,
+    group: str = "",
+    request: str = "",
+    *,
+    cycles: dict[tuple[str, ...], PooledCycle] | None = None,
+) -> Iterator[Inquiry]:
+    row, known = plan.tree.rows[path], {} if cycles is None else cycles
+    for force in entries_in_force(plan, state.now):  # pools of one do not touch those of another
+        takes_part, groups = row == PUBLIC or plan.tree.first_level[row] in force.members, force.entry.resource_groups
+        if takes_part and group in {"", *groups}:
+            if groups not in known:
+                known[groups] = run_pools(plan, force.entry, force.part_of(plan, state), force.members)
+            yield Inquiry(plan, state, force, known[groups], row, request)
+
+
+def _teller(inquiry: Inquiry) -> Callable[[PendingRequest], Document]:
+    if inquiry.force.entry.policy.has_queues:
+        return queue_teller(inquiry)
+    why, new = Why(inquiry), set(inquiry.cycle.sweeps.placed)
+    return lambda asked: _request(inquiry, why, None, asked, new)
 
 
 def _explained(inquiry: Inquiry, search: Search | None) -> Document:

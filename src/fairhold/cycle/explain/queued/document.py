@@ -16,7 +16,7 @@ from fairhold.cycle.queued.document import saturation_text
 from fairhold.rules.queues.shares import usable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.ledger.pools import PendingRequest, Unit
@@ -42,6 +42,13 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
         "requests": [_request(asking, why, search, asked, new) for asked in inquiry.asked()],
         "moves": list(moves_of(inquiry)),
     }
+
+
+def queue_teller(inquiry: Inquiry) -> Callable[[PendingRequest], Document]:
+    """What explains one request of a consumer after the other, without what would help it."""
+    asking = Asking(inquiry)
+    why, new = Why(asking), set(inquiry.cycle.sweeps.placed)
+    return lambda asked: _request(asking, why, None, asked, new)
 
 
 def _is_asked(asking: Asking, at: int) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.engines.kubernetes.work import camel, standing
 from fairhold.errors import Fault, InputError, printable
 from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from fairhold.engines.kubernetes.governor import Governor
@@ -25,7 +26,7 @@ def pods_document(core: Core, governor: Governor, namespace: str, state: str, mo
     works = (work for work in governor.works.of.values() if not work.is_told)
     found = [work for work in works if namespace in {"", work.pod.namespace} and state in {"", standing(work)}]
     found.sort(key=lambda work: (work.pod.namespace, work.pod.name, work.pod.uid))
-    rows = [_row(core, work, *_known(work)) for work in found[:most]]
+    rows = [_row(core, work, *_known(governor, work)) for work in found[:most]]
     return {"pods": rows, "left_out": max(0, len(found) - most)}
 
 
@@ -39,12 +40,15 @@ def pod_document(core: Core, governor: Governor, namespace: str, name: str) -> D
     job = core.cluster.jobs.get(work.job)
     reason = reason_of(core, job) if job is not None and standing(work) == "waiting" else None
     if reason is None:
-        return _row(core, work, *_known(work))
+        return _row(core, work, *_known(governor, work))
     return _row(core, work, camel(reason.code), governor.fleet.in_words(reason.text))
 
 
-def _known(work: Work) -> tuple[str, str]:
-    """Why it waits, as far as that was looked for; why it is stopped."""
+def _known(governor: Governor, work: Work) -> tuple[str, str]:
+    """Why it waits, as far as that was looked for; why it is stopped; that its node is gone."""
+    if work.attempt and (since := governor.fleet.gone_since(work.host)):
+        text = f"its node {work.host} was deleted at {format_instant(since)}: it keeps its units until the node is back"
+        return "NodeGone", text
     if work.stopping:
         return camel(work.stopping), work.notice or work.stopping
     return ("", "") if work.attempt else work.why

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.pooled.active_entries import groups_of_members
 from fairhold.ledger.vectors import POOLED
-from fairhold.runtime.live.views.pools import told_of_leaf
+from fairhold.runtime.live.views.pools import told_of_request
 from fairhold.runtime.live.views.queues import state_today
 from fairhold.units import format_instant
 
@@ -28,14 +28,13 @@ def job_in_pools(core: Core, job: JobRecord) -> Document:
     A cycle bounds units of vectors by no quota of a leaf: `request` says level by level what keeps more from it.
     """
     leaf = job.consumer
-    requests = (each for told in told_of_leaf(core, leaf) for each in told["requests"])
     return {
         "leaf": None,
         "bound": None,
         "bounds": [],
         "holders": list(_holders(core, job)),
         "notices": list(_coming(core, leaf)),
-        "request": next((each for each in requests if each["request"] == job.name), None),
+        "request": told_of_request(core, job),
     }
 
 

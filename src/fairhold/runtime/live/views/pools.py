@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.cycle.explain.pooled.document import RequestExplanations
 from fairhold.errors import count
 from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED, vector_groups
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 _State = tuple[int, int, int, int, frozenset[str]]
 _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
-_CYCLE, _QUEUES, _PRESENCE, _AMOUNTS = "cycle", "queues", "presence", "amounts"
+_CYCLE, _QUEUES, _PRESENCE, _AMOUNTS, _STATE = "cycle", "queues", "presence", "amounts", "state"
 
 
 def _kept(core: Core) -> dict[str, Any]:
@@ -96,27 +96,30 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
         units = "1 unit is" if len(coming) == 1 else f"{len(coming)} units are"
         text = f"{units} given back for it, by {format_instant(by)}"
         return "reclaiming", text, {"units": len(coming), "deadline": by, "given": True}
-    leaf = job.consumer
-    for told in told_of_leaf(core, leaf):
-        for request in told["requests"]:
-            if request["request"] == job.name and request["waits"] is not None:
-                waits: Document = request["waits"]
-                if "user" in waits:
-                    return "user_limit", why(waits), {"consumer": leaf, **_of_user(waits["user"])}
-                return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
-    return "soon", "the next cycle looks for room for it", {"tasks": 0}
+    waits: Document | None = (told_of_request(core, job) or {}).get("waits")
+    if waits is None:
+        return "soon", "the next cycle looks for room for it", {"tasks": 0}
+    if "user" in waits:
+        return "user_limit", why(waits), {"consumer": job.consumer, **_of_user(waits["user"])}
+    return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
 
 
 def _of_user(user: Document) -> Document:
     return {"user": user["name"], "user_limit": user["limit"], "held": user["held"]}
 
 
-def told_of_leaf(core: Core, leaf: str) -> list[Document]:
-    """What the next cycle would say of a leaf and its requests, one entry a policy entry in force."""
-    kept = _kept(core)
+def told_of_request(core: Core, job: JobRecord) -> Document | None:
+    """What the next cycle would say of the request of a job; None = it has none."""
+    kept, leaf = _kept(core), job.consumer
+    if _STATE not in kept and borders(core):  # history has grown since the latest event
+        kept[_STATE] = state_today(core), {}
+    elif _STATE not in kept:
+        cycle = next_cycle(core)
+        kept[_STATE] = cycle.state, {force.entry.resource_groups: done for force, done in cycle.cycles}
     if leaf not in kept:
-        kept[leaf] = explain_pools(core.plan, state_today(core), leaf, what_if=False)
-    found: list[Document] = kept[leaf]
+        state, cycles = kept[_STATE]
+        kept[leaf] = RequestExplanations(core.plan, state, leaf, cycles)
+    found: Document | None = kept[leaf].of(job.name)
     return found
 
 
@@ -155,9 +158,15 @@ def resources_of_groups(core: Core) -> dict[str, Document]:
 
 
 def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Attempt]) -> Document:
-    """Name → what there is of a resource on some hosts (R-UP-1), and what attempts use of it."""
-    plan, cluster = core.plan, core.cluster
-    there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
+    """Name → what there is of a resource on some hosts (R-UP-1), and what attempts use of it.
+
+    Of a host that the plan does not have any more there is what is booked on it.
+    """
+    plan, cluster, attempts, hosts = core.plan, core.cluster, list(attempts), list(hosts)
+    names = {host.name for host in hosts}
+    left = [each for each in attempts if not names.intersection(name for name, _ in each.places)]
+    amounts = [what_there_is(cluster, host, plan.resources) for host in hosts]
+    there = total([*amounts, tuple(_together(cluster.books[POOLED], left))], len(plan.resources))
     used = _together(cluster.books[POOLED], attempts)
     has, uses = amounts_document(plan.resources, there), amounts_document(plan.resources, tuple(used))
     return {each.name: {"total": has.get(each.name, 0), "used": uses.get(each.name, 0)} for each in plan.resources}
