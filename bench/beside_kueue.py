@@ -1,4 +1,4 @@
-"""Kueue on a control plane of this machine: its own performance run, and a burst of work that all has room.
+"""Kueue on a control plane of this machine: its own performance run.
 
 Kueue admits objects that stand for work, and its runner ends them: nothing of it is on nodes. Its client makes 50
 requests a second, as the performance run sets it up, and as Kueue does by default.
@@ -33,7 +33,6 @@ CUSTOM_RESOURCES = "config/components/crd/bases"
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 PART = 10
 """Its run has so many times the work."""
-HOUR = 3_600_000
 
 
 def build() -> Path:
@@ -44,31 +43,19 @@ def build() -> Path:
     return Path(json.loads(said)["Dir"])
 
 
-def runs(cluster: ControlPlane, source: Path, count: int) -> tuple[Run, Run]:
-    """So many workloads of its performance run, and so many that all wait when it starts."""
+def run(cluster: ControlPlane, source: Path, count: int) -> Run:
+    """So many workloads of its performance run."""
     cluster.kubectl("create", "--filename", str(source / CUSTOM_RESOURCES))
     cluster.kubectl("wait", "--for=condition=Established", "customresourcedefinitions", "--all")
     own = yaml.safe_load((source / SHAPE).read_text())
     works = [work for cohort in own["cohorts"] for queues in cohort["queuesSets"] for work in queues["workloadsSets"]]
     for work in works:
         work["count"] //= PART
-    return _run(cluster, source, own, count), _run(cluster, source, _burst(count), count, waits=True)
+    return _run(cluster, source, own, count)
 
 
-def _burst(count: int) -> Document:
-    """So much work of one unit each, and room for all of it."""
-    kind = {"className": "burst", "runtimeMs": HOUR, "priority": 0, "request": "1"}
-    work = {"count": count, "creationIntervalMs": 0, "workloads": [kind]}
-    terms = {"nominalQuota": str(count), "borrowingLimit": "0", "reclaimWithinCohort": "Never"}
-    queue = {"className": "burst", "count": 1, "withinClusterQueue": "Never", "workloadsSets": [work]} | terms
-    return {
-        "resourceFlavor": {"name": "burst"},
-        "cohorts": [{"className": "burst", "count": 1, "queuesSets": [queue]}],
-    }
-
-
-def _run(cluster: ControlPlane, source: Path, shape: Document, count: int, *, waits: bool = False) -> Run:
-    """A run of a shape; waits: Kueue starts when all workloads are there."""
+def _run(cluster: ControlPlane, source: Path, shape: Document, count: int) -> Run:
+    """A run of a shape."""
     (cluster.folder / "shape.yaml").write_text(yaml.safe_dump(shape))
     access = f"--kubeconfig={cluster.kubeconfig()}"
     words = [access, "--generatorConfig=shape.yaml", "--o=.", "--qps=1000", "--burst=2000"]
@@ -80,13 +67,10 @@ def _run(cluster: ControlPlane, source: Path, shape: Document, count: int, *, wa
         runner.check()
 
     with watching(cluster, WORKLOADS, _words_of) as watch:
-        there, before = len(watch.first["there"]), len(watch.first["admitted"])
         try:
             runner.start()
-            if waits:
-                watch.until("there", there + count, check)
             kueue.start()
-            found = rate(watch.until("admitted", before + count, check)[before:])
+            found = rate(watch.until("admitted", count, check))
             return found, processor_s(kueue.pid) / count
         finally:
             runner.kill()
@@ -95,4 +79,4 @@ def _run(cluster: ControlPlane, source: Path, shape: Document, count: int, *, wa
 
 def _words_of(workload: Document) -> Sequence[str]:
     conditions = workload.get("status", {}).get("conditions", ())
-    return ["there", *("admitted" for each in conditions if (each["type"], each["status"]) == ("Admitted", "True"))]
+    return ["admitted" for each in conditions if (each["type"], each["status"]) == ("Admitted", "True")]

@@ -153,7 +153,9 @@ def test_pods_of_a_job_set_start_together_once_it_is_known(estate: Estate, clust
 
 def test_an_elastic_job_grows_and_shrinks_from_its_end_and_then_goes_whole(estate: Estate) -> None:
     occupy(estate, 4)
-    estate.job(estate.risk, "e", 8, spec={"completionMode": "Indexed"}, notes={names.GANG_SIZE: "3"}, term_after=0)
+    estate.job(
+        estate.risk, "e", 8, spec={"completionMode": "Indexed"}, notes={names.GANG_SIZE: "3"}, term_after=0, grace=1
+    )
     estate.until_states(estate.risk, running=4, gated=4)
     release(estate, "t0", "t1", "t2", "t3")
     estate.until_states(estate.risk, running=8, gated=0)

@@ -36,12 +36,19 @@ def estate(
         yield made.serve()  # type: ignore[misc]
 
 
+def gone(estate: RealEstate) -> str:
+    """The pod that was stopped, once its object is gone: that is a while after its units are another's."""
+    names_ = {f"p{number}" for number in range(2 * SLOTS)}
+    found: set[str] = estate.until(lambda: names_ - {pod["metadata"]["name"] for pod in estate.pods(estate.risk)})
+    (name,) = found
+    return name
+
+
 def test_a_container_that_saves_its_work_at_term_yields_and_one_that_is_deaf_is_killed(estate: RealEstate) -> None:
     estate.fill(script=OBEYS)
     estate.script("owner", SLEEPS, trading=True)
     estate.until_states(estate.trading, running=1)
-    gone = {f"p{number}" for number in range(2 * SLOTS)} - {pod["metadata"]["name"] for pod in estate.pods(estate.risk)}
-    (name,) = gone
+    name = gone(estate)
     attempt = estate.attempt(name)
     assert (attempt["reason"], attempt["code"]) == ("yielded", 75)
 
@@ -50,7 +57,7 @@ def test_a_container_that_does_not_hear_term_is_killed_when_its_grace_is_over(es
     estate.fill(script=f"trap '' TERM; {SLEEPS}")
     estate.script("owner", SLEEPS, trading=True)
     estate.until_states(estate.trading, running=1)
-    (name,) = {f"p{n}" for n in range(2 * SLOTS)} - {pod["metadata"]["name"] for pod in estate.pods(estate.risk)}
+    name = gone(estate)
     attempt = estate.attempt(name)
     assert (attempt["reason"], attempt["code"], attempt["signal"]) == ("reclaim", 137, 9)
 

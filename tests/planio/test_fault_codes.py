@@ -9,7 +9,9 @@ from pathlib import Path
 import fairhold.planio
 from fairhold.planio.codes import CODES
 
-ELSEWHERE = {"access.py", "codes.py", "kaifiles.py", "kaifound.py", "kaiqueues.py", "kaitogether.py", "kaiwork.py"}
+ELSEWHERE = {"access.py", "codes.py", "provider.py"} | {
+    f"kai{part}.py" for part in ("files", "found", "queues", "together", "work")
+}
 """The table itself, and files whose codes have a page of their own."""
 SOURCES = [path for path in Path(fairhold.planio.__file__).parent.glob("*.py") if path.name not in ELSEWHERE]
 FIRST_ARGUMENT = {"fault": 0, "warn": 0, "Fault": 0, "note": 1, "stop": 1}

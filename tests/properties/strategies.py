@@ -212,15 +212,10 @@ def requests(draw: DrawFn, plan: Json, *, notices: bool = True, gangs: bool = Tr
                     row = {"request": name, "units": given, "deadline": draw(st.sampled_from(DEADLINES))}
                     state["reclaims"].append(row | place)
                     units -= given
-    waits = {each["id"]: each["count"] for each in state["requests"]}
-    for row in state["allocations"]:
-        waits[row["request"]] -= row["units"]
     for host, units in room.items():
-        if kept and units and host and any(waits.values()) and draw(now_and_then(6)):
-            taker = draw(st.sampled_from([name for name, more in waits.items() if more]))
-            held = draw(st.integers(1, min(units, waits[taker])))
-            waits[taker] -= held
-            state["held"].append({"request": taker, "host": host, "units": held})
+        if kept and units and host and draw(now_and_then(6)):
+            taker = draw(st.sampled_from(state["requests"]))["id"]
+            state["held"].append({"request": taker, "host": host, "units": draw(st.integers(1, units))})
     if "hosts" in group and draw(now_and_then(5)):
         state["hosts_down"] = [draw(st.sampled_from(group["hosts"]))["name"]]
     return state

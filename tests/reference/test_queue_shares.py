@@ -77,3 +77,20 @@ def test_three_that_want_half_a_step_share_one() -> None:
     """R-QUEUE-3: what is left of the floors goes one step at a time, up to what each can use."""
     weights, caps = dict.fromkeys((1, 2, 3), Fraction(1)), dict.fromkeys((1, 2, 3), Fraction(500))
     assert in_steps(Fraction(1000), weights, caps, 1000) == {1: 500, 2: 500, 3: 0}
+
+
+def test_what_only_a_closed_host_could_take_counts_for_nothing() -> None:
+    """R-QUEUE-1, R-UP-1: a host that is closed is not up."""
+    hosts = {"resource_groups": {"g": {"hosts": [{"name": "h0", "gpu": 5}, {"name": "h1", "gpu": 2}]}}}
+    plan = parse_plan(json.dumps(PLAN | hosts), "plan.json")[0]
+    state = {
+        "fairhold_state": 1,
+        "now": "2026-01-05T09:00:00Z",
+        "hosts_closed": ["h0"],
+        "requests": [
+            {"id": "a", "consumer": "/A", "count": 3, "unit": {"gpu": 3}},
+            {"id": "b", "consumer": "/B", "count": 6, "unit": {"gpu": 1}},
+        ],
+    }
+    told = told_quotas(plan, parse_state(json.dumps(state), plan, "state.json"))["resource_groups"]["g"]["consumers"]
+    assert [told[path]["fair_share"] for path in ("/A", "/B")] == [{"gpu": 0}, {"gpu": 2}]

@@ -251,7 +251,7 @@ VEIL = Veil(HIDDEN, lambda path: path in {"/R", "/R/x"}, frozenset({"/"}), lambd
         ({"text": "lent to /S/a b."}, {"text": "lent to others."}),
         ({"text": "`/S/a`: /Sat /S-1 x/S"}, {"text": "`others`: /Sat /S-1 xothers"}),
         ({"text": "job 1 waits for job 3"}, {"text": "another job waits for job 3"}),
-        ({"job": "1", "for": "/S"}, {"job": None, "for": "others"}),
+        ({"job": "1", "for": "/S"}, {"job": "", "for": "others"}),
         ({"/S": 1, "/S/a": 1, "/R": 2}, {"/R": 2, "others": 1}),
         ({"/S/a": {"cpu": "1/2"}, "/S/a b": {"cpu": "1/2", "gpu": "3"}}, {"others": {"cpu": "1", "gpu": "3"}}),
         (

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fairhold.rules.holding import Hold
     from fairhold.rules.placing import Places
 
-NONE_LEAVES: Mapping[int, int] = MappingProxyType({})
-
 
 def serve_leaf(  # noqa: PLR0917 - what is given, where, and what comes first
     books: Books,
@@ -28,7 +26,7 @@ def serve_leaf(  # noqa: PLR0917 - what is given, where, and what comes first
     units: int,
     places: Places,
     hold: Hold | None = None,
-    leaving: Mapping[int, int] = NONE_LEAVES,
+    leaving: Mapping[int, int] = MappingProxyType({}),
 ) -> list[Grant]:
     """Give a leaf's units to its requests: by priority, high first; then users in turn; then submitted, id (R-GRANT-3).
 
@@ -47,7 +45,7 @@ def serve_leaf(  # noqa: PLR0917 - what is given, where, and what comes first
     queues = books.requests.lines.of.get(leaf)
     if not queues or not units:
         return []
-    served = Served(books, leaf, units, places, is_collecting=hold is not None, leaving=leaving)
+    served = Served(books, leaf, units, places, leaving, is_collecting=hold is not None)
     if len(queues) == 1 and hold is None:  # by far the most frequent case
         (queue,) = queues.values()
         for row in queue:
@@ -110,9 +108,9 @@ class Served:
         leaf: int,
         units: int,
         places: Places,
+        leaving: Mapping[int, int],
         *,
-        is_collecting: bool = False,
-        leaving: Mapping[int, int] = NONE_LEAVES,
+        is_collecting: bool,
     ) -> None:
         self.units = units
         self.places = places

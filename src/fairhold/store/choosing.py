@@ -50,7 +50,7 @@ def place_before(state: Path) -> Place:
     """Where the store of a state directory was at its last start."""
     try:
         return parse_address((state / ADDRESS).read_text(encoding="utf-8").strip())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # what is at fault with the directory is told when it is opened
         return state
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from fairhold.access.chain import START, Record
@@ -17,11 +18,12 @@ CHAIN = "records_removed"
 """Word of a store: number and hash of the last record that was cleared out."""
 
 
-class PeopleTables:
+class PeopleTables(ABC):
     """`ports.people.PeopleStore`; see there."""
 
+    @abstractmethod
     def _reading(self) -> AbstractContextManager[Connection]:
-        raise NotImplementedError
+        """A connection that sees what was durable at one instant."""
 
     def access(self, version: int = 0) -> AccessVersion | None:
         """A version of the access document, 0 = the latest."""

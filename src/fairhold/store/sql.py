@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from fairhold.store.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
 
     from fairhold.errors import InputError
     from fairhold.model.usage import Usage
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from fairhold.store.connections import Connection
 
 
-class SqlStore(PeopleTables, ABC):
+class SqlStore(PeopleTables):
     """`ports.Store`; see there.
 
     place : what errors name
@@ -40,10 +39,6 @@ class SqlStore(PeopleTables, ABC):
         self._end = end
         self._gathering = threading.Lock()
         self._words = Words()
-
-    @abstractmethod
-    def _reading(self) -> AbstractContextManager[Connection]:
-        """A connection that sees what was durable at one instant."""
 
     @abstractmethod
     def _write(

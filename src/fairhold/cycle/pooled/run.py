@@ -302,7 +302,7 @@ def _unmet(plan: Plan, unmet: Unmet) -> Document:
 
 def _refused(plan: Plan, books: PoolBooks) -> list[Document]:
     """Requests that cannot get a unit on the hosts that are up, though they were empty, and gangs that cannot start."""
-    kinds = kinds_of_hosts(books)
+    kinds = kinds_of_hosts(books.hosts)
     return [row for asked in books.asked.values() if (row := _refusal(plan, books, asked, kinds))]
 
 

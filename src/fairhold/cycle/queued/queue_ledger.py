@@ -48,7 +48,8 @@ class QueueLedger:
         """
         terms = self.terms = queue_terms_of(plan, entry, members)
         self.classes = RequestClasses()
-        self._kinds, self._totals = kinds_of_hosts(books), _totals(plan, entry, state)
+        self._kinds = kinds_of_hosts(host for host in books.hosts if not host.is_closed)
+        self._totals = _totals(plan, entry, state)
         self._fitting: dict[tuple[Vector, Siting | None], bool] = {}
         self._requested, self._fixed = _columns(terms), _columns(terms)
         self._stated = _stated(terms, entry, state, self._requested)

@@ -41,8 +41,9 @@ WRITERS = 4
 """Requests that are on their way at once."""
 KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _OLDEST = "1"
-_HOUR = 3600 * SECOND
 """A version that no pod has: a write on it is refused."""
+_TOLD_EVERY = 3600 * SECOND
+"""Microseconds between two warnings that pods come without the gate."""
 _LOG = logging.getLogger("fairhold")
 _NEVER = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
 """Refusals of an object that is to be made which stay: it is wrong, or its namespace is gone."""
@@ -90,7 +91,7 @@ class Kubernetes:
         self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
-        self._gate_told = -_HOUR
+        self._gate_told = -_TOLD_EVERY
         self._due = 0
         self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self, self.measures) for kind in GROUPS}
         self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
@@ -181,7 +182,7 @@ class Kubernetes:
         """A pod is there, or has changed; a new one that did not come through the gate is told once in a while."""
         is_new = pod.uid not in self.governor.works.of
         self.governor.see_pod(pod)
-        if is_new and self.governor.is_at_large(pod) and self.governor.now() >= self._gate_told + _HOUR:
+        if is_new and self.governor.is_at_large(pod) and self.governor.now() >= self._gate_told + _TOLD_EVERY:
             self._gate_told = self.governor.now()
             what = "the pod %s of the governed namespace %s came without the gate, so that nothing holds it to the plan"
             mend = "put the policy `fairhold-gate` in force: apply what `fairhold kubernetes manifest` prints"

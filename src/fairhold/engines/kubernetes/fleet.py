@@ -148,8 +148,8 @@ class Fleet:
         """Forget what no pod says of nodes any more, where that may be most of it; needed: what pods say."""
         if len(self.suitable) <= self._enough:
             return
-        still = set(needed())
-        gone = [constraint for constraint in self.suitable if constraint not in still]
+        said = set(needed())
+        gone = [constraint for constraint in self.suitable if constraint not in said]
         labels = {self.suitable.pop(constraint) for constraint in gone}
         for name, mine in self._fitting.items():
             if not labels.isdisjoint(mine):

@@ -21,10 +21,10 @@ def will_do(asked: PendingRequest, host: Machine) -> bool:
     return asked.siting is None or asked.siting.fits(host.labels)
 
 
-def kinds_of_hosts(books: PoolBooks) -> list[Machine]:
+def kinds_of_hosts(hosts: Iterable[Machine]) -> list[Machine]:
     """The first host of each size and labels."""
     found: dict[tuple[Vector, frozenset[str]], Machine] = {}
-    for host in books.hosts:
+    for host in hosts:
         found.setdefault((host.total, host.labels), host)
     return list(found.values())
 

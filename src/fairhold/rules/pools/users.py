@@ -20,7 +20,7 @@ def share_rooms(books: PoolBooks) -> None:
     if min(books.terms.user_limit) >= UNLIMITED:
         return
     limited = [leaf for leaf in books.terms.leaves if books.terms.user_limit[leaf] < UNLIMITED]
-    hosts = kinds_of_hosts(books) if limited else []
+    hosts = kinds_of_hosts(books.hosts) if limited else []
     for leaf in limited:
         mine: dict[str, list[PendingRequest]] = {}
         for asked in books.by_leaf[leaf]:

@@ -167,7 +167,8 @@ def _of(known: Known, name: str) -> str:
     return known.addresses[name]
 
 
-def _seconds(value: object, otherwise: int) -> int:
+def _seconds(value: object, usual: int) -> int:
+    """A time that a provider says; the usual one where it says none, or one that cannot be meant."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= _MOST_SECONDS:
-        return otherwise
+        return usual
     return value

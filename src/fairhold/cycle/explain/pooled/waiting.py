@@ -160,7 +160,7 @@ class Why:
 
     def _holds_all(self, asked: PendingRequest) -> Waiting:
         """Why a request may have no more for now: no host takes it, it never fits, it stops, or its user may not."""
-        if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
+        if not could_stand(asked, kinds_of_hosts(self.inquiry.books.hosts)):
             return self._looked(asked)
         if asked.never is not None and asked.never.because != "user limit":
             return Waiting("never fits", tuple(self._in_the_way(asked, asked.never)), never=asked.never)

@@ -122,7 +122,7 @@ class Why:
 
     def _never(self, asked: PendingRequest) -> Waiting | None:
         """Why no host could take a unit of it, or its gang can never start; None where they can."""
-        if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
+        if not could_stand(asked, kinds_of_hosts(self.inquiry.books.hosts)):
             because = why_unplaceable(self.inquiry.books, asked)
             gap = None if because == "down" else nearest(asked.unit, [self._rooms.whole(asked)], _whole)
             labels = labels_asked(asked, because)

@@ -118,7 +118,7 @@ def make_table(plan: Plan, share: Share, state: State, stock: Stock) -> Table:
     table.asked = [dict.fromkeys(queues, 0) for _ in total]
     for asked in stock.asked.values():
         wanted = asked.model.count if asked.cap is None else min(asked.model.count, asked.cap)
-        can_stand = any(fits(asked.unit, host.total) and will_do(asked, host) for host in hosts)
+        can_stand = any(fits(asked.unit, host.total) and will_do(asked, host) for host in hosts if not host.is_closed)
         can_stand = can_stand or any(fits(asked.unit, bulk) for bulk in bulks)
         units = max(asked.held, wanted if can_stand else 0)
         for at in table.width:
