@@ -14,7 +14,6 @@ from fairhold.planio.statewrite import state_document
 from fairhold.units import SECOND
 from tests.examples import FEWER
 from tests.packing.strategies import packed, sited
-from tests.reference.known import is_right
 
 if TYPE_CHECKING:
     from tests.properties.strategies import Case
@@ -28,7 +27,7 @@ def assert_verified(case: Case) -> None:
     cycle = run_cycle(case.plan, case.state, check=True)
     assert not cycle.untrue
     result = cycle.document | {"state": state_document(case.plan, cycle.after)}
-    assert is_right(case.plan, case.state, json.loads(json.dumps(result)))
+    assert verify(case.plan, case.state, json.loads(json.dumps(result))) == ()
 
 
 def assert_rests(case: Case) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
-    from fairhold.reference.situation import Situation
+    from fairhold.reference.situation import Situation, Wish
     from fairhold.reference.slots.cycle import SlotCycle
 
 STATE_RULES = {
@@ -45,10 +45,15 @@ def not_judged(plan: Plan, state: State, group: str) -> str:
         held = Counter(unit.wish for unit in units)
         if any(0 < held[wish.id] < wish.minimum for wish in situation.wishes.values()):
             return "R-GANG-1"  # no cycle leaves such a state
-    rows = [row for row in state.held if row.request in situation.wishes]
-    if any(row.host not in situation.suitable(situation.wishes[row.request]) for row in rows):
-        return "R-HOLD-1"
+    for row in state.held:
+        wish = situation.wishes.get(row.request)
+        if wish is not None and _may_be_held(situation, wish) and row.host not in situation.suitable(wish):
+            return "R-HOLD-1"
     return ""
+
+
+def _may_be_held(situation: Situation, wish: Wish) -> bool:
+    return situation.consumers[wish.leaf].entry.settings.hold_after is not None
 
 
 class SlotJudge:
@@ -69,6 +74,11 @@ class SlotJudge:
         """Resource group → its cycle."""
         return cycles(self.plan, self.state)
 
+    @cached_property
+    def expected(self) -> dict[str, Any]:
+        """What `cycle` prints, but for the hosts that are not up and the state after it."""
+        return cycle_document(self.state, self.found)
+
     def findings(self, result: Mapping[str, Any]) -> Iterator[Finding]:
         """All that a result breaks; where a group is not judged, nothing is said.
 
@@ -80,8 +90,7 @@ class SlotJudge:
         if not is_cycle(result):
             yield from compare_tables(said, quota_document(self.plan, self.state))
             return
-        expected = cycle_document(self.state, self.found)
-        yield from compare_tables(said, expected | {"state": None})
+        yield from compare_tables(said, self.expected | {"state": None})
         if said.get("warnings") != []:
             yield Finding(FORMAT, "warnings", said.get("warnings"), [], "slots give no warnings but the plan's")
         reader = DocumentReader(self.plan)
@@ -110,11 +119,6 @@ def _held(mine: SlotCycle, told: Mapping[tuple[str, str], int]) -> dict[tuple[st
     before = mine.before
     said = {key: units for key, units in told.items() if key[0] in before.wishes}
     held = {(wish, host): units for (host, wish), units in mine.held.items()}
-    stated = {(row.request, row.host): row.units for row in before.state.held}
-    for key, units in said.items():
-        if before.consumers[before.wishes[key[0]].leaf].entry.settings.hold_after is None:
-            # nothing is collected: how much of what a state says stays there is open
-            held[key] = min(units, stated.get(key, 0))
     if mine.are_hosts_open and _by_leaf(before, said) == _by_leaf(before, held):
         return said
     return {key: units for key, units in held.items() if units}

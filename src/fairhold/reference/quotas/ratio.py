@@ -85,12 +85,10 @@ def divide_by_ratio(consumers: Consumers, slots: int, found: Entitlement) -> Non
     if entitlement == "fixed":
         for path in consumers.upward:
             children = consumers[path].children
-            if children:
-                found.quota[path] = sum(found.quota[child] for child in children)
-                found.exact[path] = sum((found.exact[child] for child in children), Fraction(0))
-            else:
-                found.quota[path] = min(found.planned_whole[path], found.need[path])
-                found.exact[path] = min(found.planned[path], Fraction(found.need[path]))
+            below = sum(found.quota[child] for child in children)
+            found.quota[path] = below if children else min(found.planned_whole[path], found.need[path])
+            planned = found.planned[path] if path != "/" else Fraction(slots)
+            found.exact[path] = min(planned, Fraction(found.need[path]))
             found.ceiling[path] = ceil(found.exact[path])
     elif by_leaf(consumers):
         found.exact = over_leaves(consumers, slots, found.need)

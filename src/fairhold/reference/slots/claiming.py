@@ -86,14 +86,22 @@ class _Claiming:
             if number > 0:
                 parts[giver] = number
         total = sum(parts.values())
-        held = self.situation.held_by(wish.id)
-        if held < wish.minimum and held + sum(self.idle[host] for host in hosts) + total < wish.minimum:
+        least = wish.minimum - self.situation.held_by(wish.id)
+        if not total or units < least or least - total > sum(self.idle[host] for host in hosts):
             return 0
+        self._use_idle(hosts, least - total)
         for giver, number in parts.items():
             self.claims.of.setdefault(giver, []).append((frozenset(hosts), number))
             for branch in self._outside(wish.leaf, giver):
                 self.from_outside[branch] += number
         return total
+
+    def _use_idle(self, hosts: Sequence[str], units: int) -> None:
+        """What a gang needs of what is idle is not there for the next one."""
+        for host in hosts:
+            used = max(0, min(units, self.idle[host]))
+            self.idle[host] -= used
+            units -= used
 
     def _outside(self, taker: str, giver: str) -> list[str]:
         """Consumers above a taker that a giver is not below."""

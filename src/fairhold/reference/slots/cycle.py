@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairhold.reference.quotas import entitled_in
@@ -14,7 +14,7 @@ from fairhold.reference.slots.reclaiming import Reclaim
 from fairhold.reference.slots.reports import free_slots, on_their_way
 from fairhold.reference.slots.restraint import at_most, shortages_after, waived
 from fairhold.reference.slots.settling import settle
-from fairhold.reference.slots.switching import switched
+from fairhold.reference.slots.switching import leaving, switched
 from fairhold.reference.windows import earliest_deadline
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def cycle_of_slots(situation: Situation) -> SlotCycle:
     """Settle, quotas, grants, reclaims. situation : as a state says it."""
     before, stopped = settle(situation)
     entitled = entitled_in(before)
-    granted = grant(before, entitled)
+    granted = grant(before, entitled, leaving(before, switched(before, before)))
     after = before.with_grants(granted.places.units)
     aside = granted.handing.aside
     by_switch = switched(after, before)
@@ -92,7 +92,8 @@ def cycle_of_slots(situation: Situation) -> SlotCycle:
     _, missed = Reclaim(after, entitled, aside, late).asked({})
     claims = claims_of(after, missed)
     goes, found = Reclaim(after, entitled, aside, late, switched=by_switch, claims=claims).goes()
-    in_any_case, _ = Reclaim(after, entitled, aside, first.missing, switched=by_switch).goes()
+    nothing = replace(entitled, reserve=dict.fromkeys(entitled.reserve, 0))  # so that nobody misses any
+    in_any_case, _ = Reclaim(after, nothing, aside, first.missing, switched=by_switch).goes()
     noticed = {at for at, unit in enumerate(after.units) if unit.notice is not None}
     new = at_most(after, [at for at in goes if at not in noticed], in_any_case)
     observed = [at for at in new if after.consumers[after.units[at].leaf].entry.settings.observe_only]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairhold.reference.slots.handing import hand_out
+from fairhold.reference.slots.handing import alone, hand_out
 from fairhold.reference.slots.holding import is_overdue
 from fairhold.reference.slots.placing import Places
 from fairhold.reference.slots.serving import serve
@@ -33,13 +33,14 @@ class Granted:
 def kept_slots(situation: Situation, may_hold: Mapping[str, int], most: Mapping[str, int]) -> Counter[tuple[str, str]]:
     """(host, request) → idle slots that are kept for it, up to what its leaf may come to hold (R-HOLD-1).
 
-    most : leaf → no more of what was kept
+    may_hold : of leaves with an overdue gang; for others nothing is kept
+    most     : leaf → no more of what was kept
     """
     found: Counter[tuple[str, str]] = Counter()
     idle, left = dict(situation.idle), {leaf: min(may, most.get(leaf, may)) for leaf, may in may_hold.items()}
     for row in situation.state.held:
         wish = situation.wishes.get(row.request)
-        if wish is None or row.host not in idle or row.host in situation.away:
+        if wish is None or wish.leaf not in left or row.host not in idle or row.host in situation.away:
             continue
         waits = wish.count - situation.held_by(wish.id) - sum(n for (_, whose), n in found.items() if whose == wish.id)
         units = max(0, min(row.units, idle[row.host], waits, left[wish.leaf]))
@@ -49,20 +50,24 @@ def kept_slots(situation: Situation, may_hold: Mapping[str, int], most: Mapping[
     return +found
 
 
-def grant(situation: Situation, entitled: Entitlement) -> Granted:
-    """Idle slots are handed out again and again, each time with less to those who could not use all."""
+def grant(situation: Situation, entitled: Entitlement, leaving: Mapping[str, int]) -> Granted:
+    """Idle slots are handed out again and again, each time with less to those who could not use all.
+
+    leaving : gang → units of it that leave for a switch of windows (R-SWITCH-1)
+    """
     leaves = situation.consumers.leaves
     idle = sum(situation.idle.values())
     most: dict[str, int] = {}
     most_kept: dict[str, int] = {}
     ever = {leaf: max(0, min(entitled.quota[leaf], entitled.demand[leaf]) - situation.held[leaf]) for leaf in leaves}
+    waits = {wish.leaf for wish in situation.wishes.values() if is_overdue(situation, wish, entitled.quota[wish.leaf])}
     while True:
-        kept = kept_slots(situation, ever, most_kept)
+        kept = kept_slots(situation, {leaf: ever[leaf] for leaf in waits}, most_kept)
         of_leaf: Counter[str] = Counter()
         for (_, whose), units in kept.items():
             of_leaf[situation.wishes[whose].leaf] += units
         handing = hand_out(situation, entitled, idle, of_leaf, most)
-        places = Places(situation, kept)
+        places = Places(situation, kept, leaving)
         unused = Counter({leaf: serve(places, leaf, handing.handed[leaf], entitled.quota[leaf]) for leaf in leaves})
         used = {leaf: handing.handed[leaf] - unused[leaf] for leaf in leaves}
         short = [leaf for leaf in leaves if unused[leaf]]
@@ -77,7 +82,9 @@ def grant(situation: Situation, entitled: Entitlement) -> Granted:
         if idle_kept:  # the leaf's others may use what is not kept any more
             most_kept |= {leaf: in_use[leaf] for leaf in idle_kept}
             continue
-        full = [leaf for leaf in short if handing.handed[leaf] >= ever[leaf]]
+        full = [
+            leaf for leaf in short if handing.handed[leaf] >= alone(situation, entitled, of_leaf, leaf, most.get(leaf))
+        ]
         most |= {leaf: used[leaf] for leaf in full or short[:1]}
     for (_, whose), units in places.collected.items():  # R-HOLD-1: what is held is the leaf's own
         leaf = situation.wishes[whose].leaf

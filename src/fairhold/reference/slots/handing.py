@@ -145,6 +145,18 @@ def hand_out(
     return handing
 
 
+def alone(situation: Situation, entitled: Entitlement, kept: Mapping[str, int], leaf: str, most: int | None) -> int:
+    """All that a leaf could ever be handed, were it the only one (R-GRANT-3). most : as in `hand_out`."""
+    handing = Handing(situation, entitled, sum(situation.idle.values()), kept)
+    settings = situation.consumers["/"].entry.settings
+    is_fixed = situation.consumers["/"].entry.policy.divides_by_ratio and settings.entitlement == "fixed"
+    wants = (entitled.need if is_fixed else entitled.quota)[leaf], entitled.demand[leaf]
+    bound = min(min(wants) - situation.held[leaf], UNLIMITED if most is None else most)
+    while handing.handed[leaf] < bound and handing.hand(leaf):
+        pass
+    return handing.handed[leaf]
+
+
 def _hand_beyond_quotas(handing: Handing, most: Mapping[str, int]) -> None:
     """R-SHARE-7: what is idle goes to leaves that still have need, whose request was submitted first.
 

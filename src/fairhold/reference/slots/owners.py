@@ -52,8 +52,7 @@ def loans_after(situation: Situation, entitled: Entitlement) -> dict[tuple[str, 
         rest[leaf] -= units
 
     for leaf in leaves:
-        asked = [lender for lender, _ in lenders_of(consumers, leaf)]
-        for lender in [*asked, *(each for each in leaves if each not in asked)]:
+        for lender in leaves:
             lend(leaf, lender, before[leaf, lender])
     for leaf in leaves:
         for lender, limit in lenders_of(consumers, leaf):
@@ -84,14 +83,7 @@ def lenders_take(
 def give_exactly(situation: Situation, entitled: Entitlement, found: Deficits) -> dict[str, int]:
     """R-OWN-4: leaf → units that are to go in a group of `ownership` alone, those under notice included."""
     leaves = situation.consumers.leaves
-    must = _above_limits(situation, found)
-    excess = {leaf: max(found.can[leaf], must[leaf]) for leaf in leaves}
-    noticed = {leaf: sum(unit.leaf == leaf and unit.notice is not None for unit in situation.units) for leaf in leaves}
-    given = {leaf: max(must[leaf], min(noticed[leaf], excess[leaf])) for leaf in leaves}
-    wanted = sum(found.missing[leaf] for leaf in leaves) + found.lost
-    for leaf in leaves:  # R-OWN-5: more are under notice than are missing
-        less = max(0, min(sum(given.values()) - wanted, given[leaf] - must[leaf]))
-        given[leaf] -= less
+    given, excess = _in_any_case(situation, found)
     left, supply = {}, sum(given.values())
     for leaf in leaves:
         left[leaf] = max(0, found.missing[leaf] - supply)
@@ -112,16 +104,29 @@ def give_exactly(situation: Situation, entitled: Entitlement, found: Deficits) -
     return given
 
 
-def _above_limits(situation: Situation, found: Deficits) -> dict[str, int]:
-    """Leaf → what goes because of limits; above that of a branch from the worst path inside."""
-    consumers = situation.consumers
-    must = {leaf: found.must[leaf] for leaf in consumers.leaves}
+def _in_any_case(situation: Situation, found: Deficits) -> tuple[dict[str, int], dict[str, int]]:
+    """Leaf → what goes in any case: what is under notice (R-OWN-5), and what is above limits; and what it could give.
+
+    Above the limit of a branch units go from the worst path inside. Of notices that are more than is missing as many
+    are withdrawn, in path order, as limits allow.
+    """
+    consumers, leaves = situation.consumers, situation.consumers.leaves
+    noticed = Counter(unit.leaf for unit in situation.units if unit.notice is not None)
+    above = {leaf: max(0, situation.held[leaf] - found.keep[leaf]) for leaf in leaves}
+    given = {leaf: max(found.must[leaf], min(noticed[leaf], above[leaf])) for leaf in leaves}
+    excess = {leaf: max(given[leaf], 0 if leaf in found.protected else above[leaf]) for leaf in leaves}
+
+    def goes(path: str) -> int:
+        return sum(given[leaf] for leaf in consumers.inside(path))
+
+    least = {leaf: found.must[leaf] for leaf in leaves}
     for branch in consumers.deepest_first:
-        inside = consumers.inside(branch)
-        wanted = found.whole[branch] + found.missing[branch] - consumers[branch].limit  # R-RECLAIM-2
-        over = wanted - sum(must[leaf] for leaf in inside)
-        for leaf in reversed(inside):
-            more = max(0, min(over, situation.held[leaf] - found.keep[leaf] - must[leaf]))
-            must[leaf] += more
-            over -= more
-    return must
+        over = found.whole[branch] + found.missing[branch] - consumers[branch].limit  # R-RECLAIM-2
+        for leaf in reversed(consumers.inside(branch)):
+            given[leaf] += max(0, min(over - goes(branch), excess[leaf] - given[leaf]))
+        least[branch] = min(over, goes(branch))
+    wanted = sum(found.missing[leaf] for leaf in leaves) + found.lost
+    for leaf in leaves:
+        rooms = [goes(path) - least[path] for path in consumers.above(leaf)]
+        given[leaf] -= max(0, min(goes("/") - wanted, *rooms))
+    return given, excess

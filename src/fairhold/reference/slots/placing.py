@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from fairhold.reference.situation import Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from fairhold.reference.situation import Situation, Wish
 
-    Mark = tuple[tuple[Unit, ...], Counter[tuple[str, str]], Counter[tuple[str, str]]]
+    Rows = Counter[tuple[str, str]]
+    Mark = tuple[tuple[Unit, ...], Rows, Rows, Rows]
 
 
 class Places:
@@ -19,24 +22,33 @@ class Places:
 
     units     : what is held, with what has been placed
     kept      : (host, request) → idle slots that nobody else gets
+    told      : (host, request) → slots that were held for it before and that nobody has used: others use them last
     collected : (host, gang) → those that this cycle holds for a gang (R-HOLD-1)
     """
 
-    def __init__(self, situation: Situation, kept: Counter[tuple[str, str]]) -> None:
-        """As the situation is."""
+    def __init__(
+        self, situation: Situation, kept: Counter[tuple[str, str]], leaving: Mapping[str, int] | None = None
+    ) -> None:
+        """As the situation is. leaving : gang → units of it that do not count for its minimum (R-SWITCH-1)."""
         self.situation, self.kept = situation, Counter(kept)
+        self.leaving = Counter(leaving)
         self.units = list(situation.units)
+        self.told: Counter[tuple[str, str]] = Counter()
+        for row in situation.state.held:
+            if row.request in situation.wishes and row.host not in situation.away:
+                self.told[row.host, row.request] += row.units
         self.collected: Counter[tuple[str, str]] = Counter()
         self.room = situation.room
         self.packing = situation.consumers["/"].entry.settings.packing
 
     def marked(self) -> Mark:
         """What `back` returns to."""
-        return tuple(self.units), self.kept.copy(), self.collected.copy()
+        return tuple(self.units), self.kept.copy(), self.told.copy(), self.collected.copy()
 
     def back(self, mark: Mark) -> None:
         """Everything since a mark is undone."""
-        self.units, self.kept, self.collected = list(mark[0]), mark[1].copy(), mark[2].copy()
+        self.units = list(mark[0])
+        self.kept, self.told, self.collected = (of.copy() for of in mark[1:])
 
     def take_back(self, wish: Wish) -> None:
         """What has been placed of a request is placed nowhere."""
@@ -66,13 +78,16 @@ class Places:
         order = self.situation.consumers.leaves
         return max(there, key=lambda leaf: (there[leaf], -order.index(leaf)), default="")
 
-    def best(self, wish: Wish, together: int, waits: int, *, is_overdue: bool = False) -> str | None:
+    def best(
+        self, wish: Wish, together: int, waits: int, *, among: Collection[str] = (), is_overdue: bool = False
+    ) -> str | None:
         """The host for the next unit of a request.
 
         together : units that have to find room there at once
         waits    : units that its leaf is still to place, for empty hosts that they fill (R-HOSTS-1)
+        among    : hosts of which it has to be one; empty = any
         """
-        hosts = self.situation.suitable(wish)
+        hosts = [host for host in self.situation.suitable(wish) if not among or host in among]
         fit = [host for host in hosts if self.idle(host, wish, is_overdue=is_overdue) >= max(1, together)]
         return min(fit, key=lambda host: self.order(host, wish, waits), default=None)
 
@@ -81,16 +96,18 @@ class Places:
         mine = sum(unit.host == host and unit.wish == wish.id for unit in self.units)
         place = {"spread": mine, "pack": -mine}.get(wish.siting.place, 0)
         likes = wish.siting.liking(self.situation.labels[host])
-        liking = not self.kept[host, wish.id], -likes  # what is kept for it comes first
         inventory = self.situation.hosts.index(host)
         used = sum(unit.host == host for unit in self.units)
+        told = sum(units for (at, _), units in self.told.items() if at == host)
+        turn = 0 if self.told[host, wish.id] else 1 if used + told < self.room[host] else 2
+        liking = turn, -likes
         if self.packing == "balanced":
             return liking, place, Fraction(used, self.room[host]), inventory
         if self.packing != "exclusive":
             return liking, place, inventory
         of_leaf = sum(unit.host == host and unit.leaf == wish.leaf for unit in self.units)
         is_empty, is_filled = self.owner(host) == "", waits >= self.room[host]
-        return is_empty, liking, place, -of_leaf, is_empty and not is_filled, inventory
+        return turn, is_empty, -likes, place, -of_leaf, is_empty and not is_filled, inventory
 
     def place(self, wish: Wish, host: str) -> None:
         """One unit more; it stands on what is kept for it first."""
@@ -109,6 +126,7 @@ class Places:
 
     def _uses(self, wish: Wish, host: str) -> None:
         """What is kept for it comes first; where nothing else is idle it uses what is kept for others of its leaf."""
+        self.told[host, wish.id] -= self.told[host, wish.id] > 0
         if self.kept[host, wish.id]:
             self.kept[host, wish.id] -= 1
             return

@@ -72,23 +72,36 @@ def at_most(situation: Situation, new: Iterable[int], in_any_case: Iterable[int]
 
 
 def _worst_first(situation: Situation, mine: list[int], most: int) -> list[int]:
-    """What is above a leaf's own limit first, then units of the worst path."""
-    order = situation.consumers.leaves
+    """What is above a leaf's own limit, then above that of a branch, then units of the worst path."""
+    consumers, order = situation.consumers, situation.consumers.leaves
     found: list[int] = []
-    over = Counter({leaf: situation.held[leaf] - situation.consumers[leaf].limit for leaf in order})
-    over.subtract(unit.leaf for unit in situation.units if unit.notice)
-    broken = gangs_broken(situation, [at for at, unit in enumerate(situation.units) if unit.notice or at in mine])
-    for leaf in sorted(order, key=lambda leaf: (over[leaf] <= 0, -order.index(leaf))):
-        pieces: list[list[int]] = []
-        for at in [at for at in mine if situation.units[at].leaf == leaf]:
-            name = situation.units[at].wish
-            same = next((piece for piece in pieces if name in broken and situation.units[piece[0]].wish == name), None)
-            if same is None:
-                pieces.append([at])
-            else:
-                same.append(at)
-        for piece in sorted(pieces, key=len, reverse=True):
-            if over[leaf] > 0 or len(found) + len(piece) <= most or not found:
-                found += piece
-                over[leaf] -= len(piece)
+    over = Counter({path: situation.held[path] - consumers[path].limit for path in consumers.order})
+    for unit in situation.units:
+        over.subtract(consumers.above(unit.leaf) if unit.notice else ())
+    pieces = {leaf: _pieces(situation, mine, leaf) for leaf in order}
+
+    def take(leaf: str, path: str) -> None:
+        for piece in list(pieces[leaf]):
+            if over[path] > 0 if path else len(found) + len(piece) <= most or not found:
+                found.extend(piece)
+                pieces[leaf].remove(piece)
+                over.subtract({each: len(piece) for each in consumers.above(leaf)})
+
+    for leaf in order:
+        take(leaf, leaf)
+    for branch in consumers.deepest_first:
+        for leaf in reversed(consumers.inside(branch)):
+            take(leaf, branch)
+    for leaf in reversed(order):
+        take(leaf, "")
     return found
+
+
+def _pieces(situation: Situation, mine: list[int], leaf: str) -> list[list[int]]:
+    """The units of a leaf that go, those of a gang that stops together, most units first."""
+    broken = gangs_broken(situation, [at for at, unit in enumerate(situation.units) if unit.notice or at in mine])
+    of: dict[object, list[int]] = {}
+    for at in [at for at in mine if situation.units[at].leaf == leaf]:
+        name = situation.units[at].wish
+        of.setdefault(name if name in broken else at, []).append(at)
+    return sorted(of.values(), key=len, reverse=True)

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.reference.consumers import Consumers
 from fairhold.reference.quotas import owned_now
+from fairhold.reference.situation import Situation
 from fairhold.reference.slots.owners import loans_of
+from fairhold.reference.slots.victims import choose
 
 if TYPE_CHECKING:
-    from fairhold.reference.situation import Situation
+    from collections.abc import Mapping
+
+
+def leaving(situation: Situation, by_switch: Mapping[str, int]) -> Counter[str]:
+    """Gang → units of it that leave for a switch, were gangs granted all that they want.
+
+    situation : before the grants; by_switch : leaf → units that the switch takes
+    """
+    wishes = [
+        replace(wish, minimum=max(0, wish.minimum - max(0, wish.count - situation.held_by(wish.id))))
+        for wish in situation.wishes.values()
+    ]
+    trial = Situation(situation.consumers, situation.state, wishes, situation.units)
+    gone = {at for leaf, units in by_switch.items() for at in choose(trial, leaf, units)}
+    gone |= {at for at, unit in enumerate(situation.units) if unit.notice and unit.notice.reason == "window"}
+    names = [situation.units[at].wish for at in gone]
+    return Counter(name for name in names if situation.wishes[name].is_gang)
 
 
 def switched(situation: Situation, before_grants: Situation) -> Counter[str]:

@@ -30,11 +30,10 @@ def order_of(situation: Situation, at: int) -> tuple[object, ...]:
     ids = sorted(situation.wishes)
     sign = 1 if situation.consumers[unit.leaf].entry.settings.victims == "oldest" else -1
     late = ids.index(wish.id) * sign
-    deadline = (unit.notice.deadline, at) if unit.notice else (0, at * sign)
+    deadline = (unit.notice.deadline, 0, at) if unit.notice else (0, situation.hosts.index(unit.host) * sign, at * sign)
     stays = unit.notice is not None and unit.notice.reason == "window"  # R-SWITCH-1: it is never withdrawn
     return (
         not stays,
-        at in situation.granted,
         host,
         is_young(situation, unit),
         by_victims(situation, wish, unit.started),
@@ -50,16 +49,18 @@ def choose(situation: Situation, leaf: str, ask: int, claims: Sequence[Claim] = 
 
     claims : what has to go on which hosts, before all others (R-SITE-4)
     """
-    mine = [at for at, unit in enumerate(situation.units) if unit.leaf == leaf]
+    every = [at for at, unit in enumerate(situation.units) if unit.leaf == leaf]
+    mine = [at for at in every if at not in situation.granted]  # what this cycle grants it does not take back
     kept = kept_places(situation, leaf)
     goes: list[int] = []
     for hosts, number in claims:
         there = [at for at in mine if situation.units[at].host in hosts]
-        runs = [at for at in mine if at not in goes]
+        runs = [at for at in every if at not in goes]
         goes += _choose(situation, [at for at in there if at in runs], runs, kept, number)
         goes += [at for at in mine if at not in goes and situation.units[at].wish in gangs_broken(situation, goes)]
     others = [at for at in mine if at not in goes]
-    return sorted([*goes, *_choose(situation, others, others, kept, ask - len(goes))])
+    runs = [at for at in every if at not in goes]
+    return sorted([*goes, *_choose(situation, others, runs, kept, ask - len(goes))])
 
 
 def _choose(situation: Situation, candidates: list[int], runs: list[int], kept: Collection[int], ask: int) -> list[int]:
@@ -75,11 +76,14 @@ def _choose(situation: Situation, candidates: list[int], runs: list[int], kept: 
     if len(noticed) + len(goes) < ask:
         goes = _first(situation, rest, left, ask - len(noticed))
     gangs = {situation.units[at].wish for at in noticed if situation.wishes[situation.units[at].wish].is_gang}
-    for name in sorted(gangs):
+    for name in sorted(gangs.difference(situation.units[at].wish for at in goes)):
         spared = [at for at in noticed if situation.units[at].wish == name]
         if len(noticed) + len(goes) - len(spared) >= ask:  # fewer gangs break without it
             noticed = [at for at in noticed if at not in spared]
-    return [*noticed, *goes]
+    loose = [at for at in _in_order(situation, noticed) if situation.units[at].wish not in gangs]
+    over = min(len(loose), len(noticed) + len(goes) - ask)  # a gang gives more than was asked, others give less
+    back = loose[len(loose) - over :] if over > 0 else []
+    return [*(at for at in noticed if at not in back), *goes]
 
 
 def _first(situation: Situation, candidates: list[int], runs: list[int], ask: int) -> list[int]:
