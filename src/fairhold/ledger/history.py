@@ -69,6 +69,8 @@ class History:
     at     : position of the entry under `policies:`
     groups : its resource groups; by them it is known in another plan
     steps  : its steps
+    hosts  : of its resource groups, by name
+    there  : what counts of each; empty = they were not looked at yet
     """
 
     def __init__(self, plan: Plan, at: int) -> None:
@@ -77,7 +79,8 @@ class History:
         assert settings is not None
         self.at, self.groups, self.steps = at, entry.resource_groups, Steps(settings, plan.zone)
         self.is_counted = settings.k > 0
-        self.hosts = frozenset(host.name for name in self.groups for host in plan.resource_groups[name].hosts)
+        self.hosts = {host.name: host for name in self.groups for host in plan.resource_groups[name].hosts}
+        self.there: dict[str, Vector] = {}
         self._resources = len(plan.resources)
         self.meters: dict[int, Meter] = {CAPACITY: Meter(self._resources)}
         self._latest: tuple[int, dict[int, tuple[Fraction, ...]]] = (-1, {})

@@ -62,7 +62,6 @@ class Allocation(NamedTuple):
     pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
     parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
               several; empty = of one, or unknown
-    lenders : (row of a consumer, units that stand on what it owns), in path order
     attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
@@ -165,6 +164,7 @@ class State:
     borrowed       : who uses whose slots, as the cycle before has left it
     shortages      : which leaves have a deficit since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
+    spent_amounts  : row → (place in `model.budget.counted`, base units times seconds) of who has a budget of vectors
     previous_cycle : instant of the cycle before, None = unknown
     is_settled     : units past their deadlines are being stopped, and hold until their end is proven
     ownership      : parcels as adjusted so far, None = assigned afresh
@@ -189,6 +189,7 @@ class State:
     borrowed: tuple[Loan, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     spent: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    spent_amounts: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     previous_cycle: int | None = None
     is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairhold.ledger.books import Books
+    from fairhold.ledger.vectors import Suitable
     from fairhold.model.plan import Host, Plan, PolicyEntry
     from fairhold.model.siting import Siting
     from fairhold.model.vector import Resource, Vector
     from fairhold.orchestrator.events import JobSubmitted
 
-    Sizes = Mapping[Vector, int]
+MOST_SUITABLE = 256
+"""Different things asked of hosts, of which is kept which hosts have them."""
 
 
 def check_unit(books: Books, event: JobSubmitted) -> None:
@@ -71,12 +73,7 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
     if not groups:
         what = f"no policy entry in force shares resources with `{consumer}`"
         raise _refused("group-without-policy", what, "list it, or its first-level consumer, in a policy entry")
-    hosts, sizes = _stock(plan, groups)
-    if not hosts:
-        what = f"there is no node for {', '.join(f'`{name}`' for name in sorted(groups))}"
-        raise _refused("never-fits", what, "compare `nodes` of the plan with the labels of the cluster's nodes")
-    able = _that_will_do(books, hosts, siting)
-    _check_hosts(plan, able, sizes if able is hosts else _sizes(plan, able), unit, together, siting)
+    _check_hosts(plan, _that_will_do(books, groups, siting), unit, together, siting)
     entries = [entry for entry in plan.policies if groups & set(entry.resource_groups)]
     bounds = [_limit(plan, entry, row, unit) for entry in entries]
     most, whose = max(bounds, key=lambda bound: bound[0])
@@ -85,17 +82,19 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
         raise _refused("never-fits", what, "ask for less, or raise the limit in the plan")
 
 
-def _stock(plan: Plan, groups: frozenset[str]) -> tuple[Sequence[Host], Sizes]:
-    """The hosts of some groups, and how many there are of each size; worked out once for a plan."""
-    key = "stock", groups
-    if key not in plan.known:
-        hosts = [host for name, group in plan.resource_groups.items() if name in groups for host in group.hosts]
-        plan.known[key] = hosts, _sizes(plan, hosts)
-    known: tuple[Sequence[Host], Sizes] = plan.known[key]
+def _that_will_do(books: Books, groups: frozenset[str], siting: Siting) -> Suitable:
+    """The hosts of some groups with labels as asked for (R-SITE-1); most requests ask for the same."""
+    assert books.vectors is not None
+    suitable, key = books.vectors.suitable, (groups, siting.need, siting.avoid)
+    if (known := suitable.get(key)) is None:
+        if len(suitable) >= MOST_SUITABLE:
+            suitable.clear()
+        hosts = _with_labels(books, groups, siting)
+        known = suitable[key] = hosts, _sizes(books.rows.source, hosts)
     return known
 
 
-def _sizes(plan: Plan, hosts: Sequence[Host]) -> Sizes:
+def _sizes(plan: Plan, hosts: Sequence[Host]) -> Mapping[Vector, int]:
     """What hosts have, with overcommitment → how many have it: most hosts are like others."""
     found: Counter[Vector] = Counter()
     for amounts, number in Counter([host.amounts for host in hosts]).items():
@@ -103,9 +102,13 @@ def _sizes(plan: Plan, hosts: Sequence[Host]) -> Sizes:
     return found
 
 
-def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequence[Host]:
-    """The hosts with labels as asked for (R-SITE-1)."""
-    if hosts and not (siting.need or siting.avoid):  # the common case
+def _with_labels(books: Books, groups: frozenset[str], siting: Siting) -> list[Host]:
+    named = books.rows.source.resource_groups.items()
+    hosts = [host for name, group in named if name in groups for host in group.hosts]
+    if not hosts:
+        what = f"there is no node for {', '.join(f'`{name}`' for name in sorted(groups))}"
+        raise _refused("never-fits", what, "compare `nodes` of the plan with the labels of the cluster's nodes")
+    if not (siting.need or siting.avoid):
         return hosts
     labels = {books.hosts.name[row]: each for row, each in books.hosts.labels.items()}
     found = [host for host in hosts if siting.fits(labels.get(host.name, frozenset()))]
@@ -117,10 +120,9 @@ def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequen
     return found
 
 
-def _check_hosts(  # noqa: PLR0917 - what is asked for, of which hosts
-    plan: Plan, hosts: Sequence[Host], sizes: Sizes, unit: Vector, together: int, siting: Siting
-) -> None:
+def _check_hosts(plan: Plan, suitable: Suitable, unit: Vector, together: int, siting: Siting) -> None:
     """Refuse units that start together if these hosts never have room for them."""
+    hosts, sizes = suitable
     rooms = {size: count_units(unit, size) for size in sizes}
     most = max(rooms.values(), default=0)
     where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
