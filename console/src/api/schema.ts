@@ -1527,7 +1527,7 @@ export interface components {
             ends: string;
             /**
              * Hours
-             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             * @description By resource, or `dominant_share`; empty under policies of slots.
              */
             hours: {
                 [key: string]: string;
@@ -1595,7 +1595,7 @@ export interface components {
             ends: string;
             /**
              * Hours
-             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             * @description By resource, or `dominant_share`; empty under policies of slots.
              */
             hours: {
                 [key: string]: string;
@@ -1709,7 +1709,7 @@ export interface components {
          */
         Check: {
             /** Balances */
-            balances: components["schemas"]["fairhold__service__models__answers__Balance"][];
+            balances: components["schemas"]["fairhold__service__models__plan_answers__Balance"][];
             /** Faults */
             faults: components["schemas"]["Fault"][];
             /** Warnings */
@@ -2156,24 +2156,6 @@ export interface components {
             why: components["schemas"]["WhyBoth"] | null;
         };
         /**
-         * Balance
-         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
-         */
-        fairhold__service__models__answers__Balance: {
-            /** Balance */
-            balance: number;
-            /** Children Owned */
-            children_owned: number;
-            /** Consumer */
-            consumer: string;
-            /** Entry */
-            entry?: number | null;
-            /** Owned */
-            owned: number;
-            /** Resource Group */
-            resource_group: string;
-        };
-        /**
          * Notice
          * @description Units on their way to the leaf.
          */
@@ -2188,6 +2170,24 @@ export interface components {
             for: string | null;
             /** Units */
             units: number;
+        };
+        /**
+         * Balance
+         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
+         */
+        fairhold__service__models__plan_answers__Balance: {
+            /** Balance */
+            balance: number;
+            /** Children Owned */
+            children_owned: number;
+            /** Consumer */
+            consumer: string;
+            /** Entry */
+            entry?: number | null;
+            /** Owned */
+            owned: number;
+            /** Resource Group */
+            resource_group: string;
         };
         /**
          * Notice
@@ -2325,8 +2325,19 @@ export interface components {
             agents: components["schemas"]["Agent"][];
             /** Entries */
             entries: number;
+            /**
+             * Leader
+             * @description Address of the one that leads: this one.
+             */
+            leader: string;
             /** Plan */
             plan: number;
+            /**
+             * Role
+             * @description A service that stands by answers `standby`, and little else.
+             * @constant
+             */
+            role: "leader";
             /** Started */
             started: string;
             /**
@@ -2334,6 +2345,11 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "trouble" | "stopping";
+            /**
+             * Term
+             * @description Counts services that have led the store; 0 = no other can.
+             */
+            term: number;
             /** Trouble */
             trouble: string | null;
             /** Uptime */
@@ -3450,6 +3466,16 @@ export interface components {
              * @description State directory, with the store, tokens and outputs.
              */
             directory: string;
+            /**
+             * Leader
+             * @description Address of the one that leads: this one.
+             */
+            leader: string;
+            /**
+             * Role
+             * @constant
+             */
+            role: "leader";
             /** Started */
             started: string;
             /**
@@ -3457,6 +3483,11 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "trouble" | "stopping";
+            /**
+             * Term
+             * @description Counts services that have led the store; 0 = no other can.
+             */
+            term: number;
             /** Trouble */
             trouble: string | null;
             /** Uptime */
@@ -3551,7 +3582,7 @@ export interface components {
              * How
              * @enum {string}
              */
-            how: "leave" | "drain" | "kill";
+            how: "leave" | "drain" | "kill" | "failover";
         };
         /**
          * StopBody
@@ -3560,11 +3591,11 @@ export interface components {
         StopBody: {
             /**
              * How
-             * @description leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them.
+             * @description leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them; failover: a service that stands by takes over, and this one stands by.
              * @default leave
              * @enum {string}
              */
-            how: "leave" | "drain" | "kill";
+            how: "leave" | "drain" | "kill" | "failover";
         };
         /**
          * SubmitBody
