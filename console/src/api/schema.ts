@@ -168,6 +168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/consumers/lending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Consumer Lending
+         * @description Who lends a consumer and those below it what, and to whom they lend, now.
+         */
+        get: operations["consumer_lending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cycles": {
         parameters: {
             query?: never;
@@ -270,6 +290,26 @@ export interface paths {
          * @description What other numbers would do to the cluster now.
          */
         post: operations["explore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/explore/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explore Plan
+         * @description The text of the plan in force with changes, and its comments as they are.
+         */
+        post: operations["explore_plan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -892,6 +932,26 @@ export interface paths {
          * @description Put an earlier version of the plan in force again, as a new version.
          */
         post: operations["revert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/plan/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan Schema
+         * @description The JSON schema of plans: their keys, with what may stand there.
+         */
+        get: operations["plan_schema"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2032,6 +2092,26 @@ export interface components {
             }[] | null;
         };
         /**
+         * Draft
+         * @description A text of a plan that nobody has put in force.
+         */
+        Draft: {
+            /** At */
+            at: string;
+            /**
+             * Left Out
+             * @description Changes of what is wanted: a plan does not say it.
+             */
+            left_out: string[];
+            /** Text */
+            text: string;
+            /**
+             * Version
+             * @description Of the plan that it was made from.
+             */
+            version: number;
+        };
+        /**
          * Entry
          * @description A policy entry with the settings and keys that it knows.
          */
@@ -2792,6 +2872,40 @@ export interface components {
             quota: number;
             /** Resource Group */
             resource_group: string;
+        };
+        /**
+         * Lending
+         * @description Pairs in which a consumer, or somebody below it, lends or borrows.
+         */
+        Lending: {
+            /** Consumer */
+            consumer: string;
+            /** Resource Groups */
+            resource_groups: {
+                [key: string]: components["schemas"]["Loans"];
+            };
+        };
+        /**
+         * Loan
+         * @description What a lender, `/` = nobody, lends a leaf: slots, or a resource in declared units, exact.
+         */
+        Loan: {
+            /** Borrower */
+            borrower: string;
+            /** Lender */
+            lender: string;
+            /** Resource */
+            resource: string;
+            /** Units */
+            units: number | string;
+        };
+        /**
+         * Loans
+         * @description Of a resource group.
+         */
+        Loans: {
+            /** Pairs */
+            pairs: components["schemas"]["Loan"][];
         };
         /**
          * Me
@@ -4433,6 +4547,47 @@ export interface operations {
             };
         };
     };
+    consumer_lending: {
+        parameters: {
+            query: {
+                /** @description Path. */
+                consumer: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lending"];
+                };
+            };
+        };
+    };
     list_cycles: {
         parameters: {
             query?: {
@@ -4678,6 +4833,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Explored"];
+                };
+            };
+        };
+    };
+    explore_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExploreBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
                 };
             };
         };
@@ -6205,6 +6402,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Applied"];
+                };
+            };
+        };
+    };
+    plan_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };
