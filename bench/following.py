@@ -1,4 +1,4 @@
-"""What it costs to follow 200 logs at once, each of a task that writes a line a second: the service's processor time."""
+"""What it costs to follow 200 logs at once, each of a task that writes a line a second, in processor time."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _free_port() -> Iterator[int]:
 
 def _measured(service: LiveService, agent: int = 0) -> dict[str, float]:
     """agent: process of the agent of another machine, which counts, too."""
-    where = {"need": ["away"]} if agent else {}
+    where: dict[str, Any] = {"need": ["away"]} if agent else {}
     job = service.submit("bash", "-c", TASK, count=LOGS, **where)
     service.until(lambda: service.get(f"/v1/jobs/{job}")["tasks"]["running"] == LOGS)
     pids = [service.pid, *([agent] if agent else [])]
