@@ -41,7 +41,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts
+	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts browser/tenant.browser.ts
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
@@ -87,7 +87,8 @@ kubernetes-short: kubernetes-cluster
 
 ## Kills the service 100 times and the API server and its store 30 times while Jobs run; then the service alone.
 kubernetes-storm: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
+	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster \
+		-k "all or hundred" tests/kubernetes/test_kills.py
 
 ## A bank on Kubernetes: lending and reclaim of GPUs on a control plane of this machine, as kubectl shows them.
 kubernetes-demo: kubernetes-cluster

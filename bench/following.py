@@ -1,4 +1,4 @@
-"""What it costs to follow 200 logs at once, each of a task that writes a line a second, in processor time."""
+"""What following 200 logs at once costs: the processor time of the service; each task writes a line a second."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ class Pair:
     def store_is_whole(self) -> str:
         """What a check of the store finds; it says so where it is good."""
         state = self.members[0].state
-        words = ["store", "check", "--state", str(state)]
+        words = ["store", "check", *(["--state", str(state)] if self.is_file else [])]
         environment = os.environ | ({} if self.is_file else {"FAIRHOLD_STORE": the_server().address(self.database)})
         done = subprocess.run(
             [sys.executable, "-m", "fairhold", *words], capture_output=True, text=True, check=False, env=environment

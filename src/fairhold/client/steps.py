@@ -393,9 +393,7 @@ def stop(how: str) -> Steps[Document]:
 
 
 def another_leader(term: int) -> Steps[Document]:
-    """The health of the service that leads by a later term; the one that led is waited for as any that restarts."""
-    while True:
-        found = yield from ask(request("GET", "health"), patience=LONG_PATIENCE, is_known=True)
-        if found["term"] > term:
-            return found
+    """The health of the service that leads by a later term."""
+    while (found := (yield from ask(request("GET", "health"), patience=LONG_PATIENCE, is_known=True)))["term"] <= term:
         yield Pause(0.1)
+    return found

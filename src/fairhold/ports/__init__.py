@@ -274,7 +274,10 @@ class Store(PeopleStore, Protocol):
         ...
 
     def refresh(self) -> int:
-        """Look how far the log goes by now, where another service writes it; number of its last entry."""
+        """Look how far the log goes by now, where another service writes it; number of its last entry.
+
+        StoreError `store-restored` where the store was restored since, `store-behind` where the log lacks what it had.
+        """
         ...
 
     def lead(self, directory: Path, term: int) -> None:

@@ -111,10 +111,7 @@ def make_app(
         *(url_of(settings, port), keeper),
         leading=leading,
     )
-    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
-    for subject in SUBJECTS:
-        whole.include_router(subject.router)
-    app.include_router(whole)
+    app.include_router(_whole())
     problems.register(app)
     app.add_middleware(
         Gate, guard=guard, settings=settings, requests=requests, keeper=keeper, leads=desk.leads, leading=leading
@@ -127,6 +124,14 @@ def make_app(
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to change the document
     return app
+
+
+def _whole() -> APIRouter:
+    """All addresses below the prefix."""
+    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
+    for subject in SUBJECTS:
+        whole.include_router(subject.router)
+    return whole
 
 
 def _add_front(app: FastAPI, granting: Granting, guard: Guard, keeper: Doorkeeper, *, is_secure: bool) -> None:

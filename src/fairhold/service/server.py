@@ -199,9 +199,7 @@ async def run(
         for door in (tcp, *here):
             door.guard(crowd)
         servers = [_server(app, settings, crowd, each) for each in (certificate, *(None for _ in here))]
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
-                loop.add_signal_handler(number, _signalled, stopping, servers)
+        _hear_signals(stopping, servers)
         async with asyncio.TaskGroup() as tasks:
             for server, door in zip(servers, (tcp, *here), strict=True):
                 tasks.create_task(server.serve(sockets=[door]))
@@ -258,6 +256,12 @@ async def _end(desk: Desk, stopping: Stopping) -> BaseException | None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     return desk.failed.result() if desk.failed.done() else None
+
+
+def _hear_signals(stopping: Stopping, servers: list[Server]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
+            asyncio.get_running_loop().add_signal_handler(number, _signalled, stopping, servers)
 
 
 def _signalled(stopping: Stopping, servers: list[Server]) -> None:

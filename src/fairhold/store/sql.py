@@ -15,9 +15,9 @@ from fairhold.store.ordered import Span, in_order
 from fairhold.store.pages import page
 from fairhold.store.people import PeopleTables
 from fairhold.store.records import JOBS, TASKS
-from fairhold.store.tables import table
+from fairhold.store.tables import seal_before, table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal
-from fairhold.store.turns import LEADER, TURN
+from fairhold.store.turns import EPOCH, LEADER, RESTORED, TURN, turn_of
 from fairhold.store.words import Words
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class SqlStore(PeopleTables):
     def __init__(self, place: object, end: EndOfLog) -> None:
         self._place = place
         self._end = end
+        self._epoch = 0
         self._gathering = threading.Lock()
         self._words = Words()
 
@@ -62,10 +63,20 @@ class SqlStore(PeopleTables):
         """By which this store is written; 0 = it is only read."""
 
     def refresh(self) -> int:
-        """Look how far the log goes, of a store that another service writes; number of its last entry."""
+        """Look how far the log goes, of a store that another service writes; number of its last entry.
+
+        StoreError `store-restored` where another store is in its place, `store-behind` where the log is not the same.
+        """
         with self._reading() as connection:
-            self._end = queries.end_of_log(connection)
-        return self._end.seq
+            end, epoch = queries.end_of_log(connection), turn_of(connection).term // EPOCH
+            if self._end.seq and epoch != self._epoch:
+                raise StoreError("the store was restored from a backup", RESTORED)
+            before = seal_before(connection, self._end.seq)
+            if end.seq < self._end.seq or before not in {self._end.seal, None}:
+                what = f"its log ends with entry {end.seq}, and entry {self._end.seq} was followed, or is another there"
+                raise StoreError(what, "store-behind")
+            self._end, self._epoch = end, epoch
+        return end.seq
 
     def _settle(self) -> bool:
         """Find out about a transaction of which nobody saw the end: whether there was one, and it is durable."""

@@ -48,6 +48,7 @@ class SqliteStore(SqlStore):
         self._writing = threading.Lock()
         self._broken: StoreError | None = None
         self._is_closed = False
+        self._inode = 0
         self._readers = Readers(lambda: reader(path))
         self._checkpoints: Checkpoints | None = None
 
@@ -61,8 +62,18 @@ class SqliteStore(SqlStore):
         self._turn = Turn(term or self._expected.term + 1)
         self._checkpoints = Checkpoints(self._path, self._writing)
 
+    def refresh(self) -> int:
+        """Look how far the log goes; see `SqlStore.refresh`."""
+        with speaking():
+            number = self._path.stat().st_ino
+        if number != self._inode:  # another file has its name by now
+            self._inode = number
+            self._readers.drop()
+        return super().refresh()
+
     def lead(self, directory: Path, term: int) -> None:
         """Write from now on: the lease was taken, with this term. StoreError where it was taken again."""
+        self.refresh()
         with speaking():
             lock, connection = Lock(directory, replaces=True), writer(self._path)
             self.begin(lock, connection, term)

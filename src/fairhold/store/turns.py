@@ -17,6 +17,7 @@ LEADER = "leader"
 EPOCH = 1_000_000
 """Terms between which a restored store goes on: above all that were given since the backup."""
 LOST = "store-lost"
+RESTORED = "store-restored"
 
 
 class Turn(NamedTuple):

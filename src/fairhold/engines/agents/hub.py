@@ -78,15 +78,13 @@ class Agents:
         self._spec_of = spec_of
         self._settings = settings = settings or AgentSettings()
         self._on_events, self._complain, self._clock = on_events, complain, clock
-        self._lock = threading.Lock()
-        self._floor = threading.Lock()
-        """Held by who speaks: the thread of the connections, or for a moment the one that has orders."""
+        self._lock, self._floor = threading.Lock(), threading.Lock()
+        """The second is held by who speaks: the thread of the connections, or for a moment the one that has orders."""
         self._routes = Routes(own_host, awaited or ())
         self._posted: list[Posted] = []
         self._reports: list[tuple[Report, Link | None]] = []
         self._old: dict[Link, list[str]] = {}
-        self._questions = Questions()
-        self._is_closing = self._has_news = False
+        self._questions, self._is_closing, self._has_news = Questions(), False, False
         self._looks_at = 0.0
         """When the thread of the connections looks at the clock if nothing comes."""
         self._failure: BaseException | None = None

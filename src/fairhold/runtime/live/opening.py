@@ -195,6 +195,8 @@ class Live:
             turn = self._turn(listen, opened, lambda: wakes[0]() if wakes else None)
             self.store, self.leader = turn.store, turn.leader
             self._rising.rise(self.store.last_at)
+            if turn.has_waited:  # the plan in force is the one to go on with
+                text, plan = "", None
             self._outdone = Outdone(self.leader, lambda: wakes[0]() if wakes else None)
             doors = Doors(directory, settings.agents, settings.agents_tls)
             opened.callback(doors.close)

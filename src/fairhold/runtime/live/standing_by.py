@@ -6,7 +6,7 @@ import gc
 import logging
 import secrets
 import socket
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.leader import Leader, clock
 from fairhold.errors import FairholdError, InputError
 from fairhold.leadership import Ask, Do, Seen, Terms
-from fairhold.ports import StoreError
+from fairhold.ports import StoreError, StoreWaits
 from fairhold.ports.leading import LeaderNote
 from fairhold.runtime.live.desk import MustEndError
 from fairhold.runtime.live.led import StoppedWhileWaitingError, check_leads, on_signals
@@ -148,11 +148,13 @@ class Turn:
     """It is this service's turn.
 
     store : that it writes from now on; leader: holds the lease; core: that has followed, None = there was nothing to
+    has_waited : another led before, who may have read a later plan file
     """
 
     store: Store
     leader: StoreLeader
-    core: Core | None
+    core: Core | None = None
+    has_waited: bool = False
 
 
 class Standby:
@@ -239,7 +241,7 @@ class Standby:
         except BaseException:
             store.close()
             raise
-        return Turn(store, leader, None)
+        return Turn(store, leader)
 
     def _followed(self) -> Turn | None:
         """Follow the store until it is one's turn; None where that has to be begun anew."""
@@ -251,21 +253,22 @@ class Standby:
             _LOG.warning("the store cannot be followed: %s", error)
             return None
         leader = self.leader = self._make_leader(lease_of(self._place))
-        try:
-            leader.start()
-            core = self._follow(store, leader)
-            store.lead(self._state, leader.note.term)
-        except (StoreError, InputError) as error:
-            _LOG.warning("following begins anew: %s", error)
-            leader.close()
-            store.close()
-            gc.unfreeze()
-            return None
-        except BaseException:
-            leader.close()
-            store.close()
-            raise
-        return Turn(store, leader, core)
+        with ExitStack() as opened:
+            opened.callback(store.close)
+            opened.callback(leader.close)
+            try:
+                leader.start()
+                has_waited = bool(leader.seen.holder)
+                core = self._follow(store, leader)
+                store.lead(self._state, leader.note.term)
+            except (StoreError, InputError) as error:
+                if isinstance(error, StoreError) and error.code == "store-behind":
+                    raise StoreBehindError(error.what) from error
+                _LOG.warning("following begins anew: %s", error)
+                gc.unfreeze()  # what was followed is of no use any more
+                return None
+            opened.pop_all()
+        return Turn(store, leader, core, has_waited=has_waited)
 
     def _follow(self, store: Store, leader: StoreLeader) -> Core:
         core = self._make_core(store)
@@ -275,15 +278,11 @@ class Standby:
             if self._came.is_set():
                 raise _stopped()
             check_leads(leader)
-            with suppress(StoreError):  # who cannot ask now asks again
-                self._look(store, core)
+            with suppress(StoreWaits):  # who cannot ask now asks again
+                store.refresh()
+                follow(core)
+                self.followed = core.seen
         return core
-
-    def _look(self, store: Store, core: Core) -> None:
-        if store.refresh() < core.seen:
-            raise StoreBehindError(f"its log ends with entry {store.last}, and entry {core.seen} was followed")
-        follow(core)
-        self.followed = core.seen
 
 
 def _stopped() -> FairholdError:

@@ -82,6 +82,7 @@ class PostgresStore(SqlStore):
         """
         from fairhold.store.postgresql.opening import lead  # noqa: PLC0415 - that module makes stores
 
+        self.refresh()
         with speaking():
             lead(self, self._address, directory, term)
 
