@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class Disk:
     """What is durable.
 
+    terms   : how many services have opened it
     is_full, is_gone : nothing can be written, and whether the end of a transaction can still be found out
     slow    : microseconds that every write takes longer
     deadly  : chance that the service dies at a write, right before or right after it is durable
@@ -37,6 +38,7 @@ class Disk:
         self.kernel = kernel
         self.connection = sqlite3.connect(":memory:", isolation_level=None, factory=SqliteConnection)
         migrate(self.connection, None, seal_all)  # type: ignore[arg-type]  # named in errors only
+        self.terms = 0
         self.is_full = self.is_gone = False
         self.slow = 0
         self.deadly = self.unsure = 0.0
@@ -75,8 +77,18 @@ class MemoryStore(SqlStore):
 
     def __init__(self, disk: Disk) -> None:
         super().__init__("the simulated store", queries.end_of_log(disk.connection))
-        self._disk = disk
+        self._disk, self._term = disk, 0
         self._unsure = False
+
+    @property
+    def term(self) -> int:
+        """By which this store is written."""
+        return self._term
+
+    def lead(self) -> None:
+        """It is written from now on."""
+        self._disk.terms += 1
+        self._term = self._disk.terms
 
     def _write(
         self,

@@ -55,7 +55,8 @@ def places(storm: Storm) -> list[Place]:
         (supervisor, "now", time.uptime), (supervisor, "take_orphans_in", nothing), (supervisor, "open", opened),
         (spool, "open", opened), (groups, "open", opened), (attempts.Attempts, "_fork", fork),
         (opening, "Lock", threading.Lock), (desk, "Thread", threading.Thread),
-        (desk, "Condition", threading.Condition), (recovery, "gc", Nothing), (recovery, "_give_back", nothing),
+        (desk, "Condition", threading.Condition), (desk, "SNAPSHOT_EVERY", 300), (desk, "SLICE", 3),
+        (recovery, "gc", Nothing), (recovery, "_give_back", nothing),
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.agents.hub import Agents
+from fairhold.engines.agents.rank import Rank
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.ports import StoreWaits
 from fairhold.runtime.clock import WallClock
@@ -58,6 +59,7 @@ class Service:
         """As `Live` opens a service."""
         storm, kernel = self.storm, self.storm.kernel
         store = MemoryStore(storm.disk)
+        store.lead()
         rising = Rising(store.last_at, WallClock(), storm.hosts[OWN].time_of_day)
         core = Core(store, rising, own=OWN)
         storm.judge.watch(core)
@@ -82,6 +84,8 @@ class Service:
             own_host=OWN,
             awaited={name: each.spool for name, each in core.cluster.machines.items() if name},
             lease_before=leases.before,
+            rank=lambda: Rank(store.term, store.last),
+            ahead=lambda why: storm.judge.demand(holds=False, what=f"an agent {why}"),
             settings=SETTINGS,
             clock=storm.time.monotonic,
         )

@@ -129,5 +129,5 @@ def _serve(host: Host) -> None:
     """As `agent.main` runs an agent."""
     directory = f"/{host.name}"
     address = Address(f"unix:{directory}/agents.sock" if host.name == OWN else "tcp:service:7000")
-    made = Agent(directory, Spool(f"{directory}/spool"), address, SECRET, host=host.name, slots=4, base="")
+    made = Agent(directory, Spool(f"{directory}/spool"), [address], SECRET, host=host.name, slots=4, base="")
     made.serve()

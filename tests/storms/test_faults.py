@@ -12,6 +12,7 @@ from fairhold.orchestrator.changes import Withdrawn
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.journal import Journal
+from tests.storms import troubles
 from tests.storms.deterministic import play_many
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ FAULTS: tuple[Put, ...] = (
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_is_found(fault: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(troubles, "OFTEN", 8.0)
     fault(monkeypatch)
     done, _, failed = play_many(MOST)
     assert failed is not None, f"nothing was found in {done} steps"

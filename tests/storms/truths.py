@@ -18,7 +18,7 @@ from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.state import parse_state
 from fairhold.planio.statewrite import state_document
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.recovery import take_up
+from fairhold.runtime.live.recovery import follow
 from fairhold.runtime.live.views.state import live_state
 from tests.orchestrator.storm import check_cluster
 from tests.storms.disk import MemoryStore
@@ -93,7 +93,7 @@ class Truths:
         core, judge = self.core, self.judge
         if not len(core.journal):
             other = Core(MemoryStore(judge.storm.disk), core.orchestrator.now.__int__, own=OWN)
-            take_up(other, core.version)
+            follow(other)
             is_same = freeze(other.cluster) == freeze(core.cluster)
             judge.demand(is_same, "the log gives another state than the service has")
         self._verify()
