@@ -282,7 +282,7 @@ def test_an_idle_host_beyond_a_limit_stops_no_claim() -> None:
 
 
 def test_what_nobody_gives_for_one_request_is_claimed_for_the_next() -> None:
-    """R-SITE-4: /A misses 2; on h2, which the first of its requests needs, nobody gives: both go on h1 for the other."""
+    """R-SITE-4: /A misses 2; on h2, which one of its requests needs, nobody gives: both go on h1 for the other."""
     plan = plan_of("stacked", {"h1": 2, "h2": 1}, {"/A": 3, "/B": 0})
     plan["resource_groups"]["g"]["hosts"][1]["labels"] = {"zone": "b"}
     state = state_of({"/A": 1, "/B": 0}, {"/B": {"h1": 2}})
