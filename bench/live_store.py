@@ -25,29 +25,33 @@ from fairhold.runtime.live.submitting import Submission
 from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from fairhold.ports import Store
 
 USERS = 40
+LEAVES = ("/A", "/B", "/C")
 
 
 class Writer:
-    """A core without agents, and its store."""
+    """A core without agents, and its store; of the plan of `plan_text`, or of another one with other leaves."""
 
-    def __init__(self, state: Path, slots: int) -> None:
+    def __init__(self, state: Path, slots: int, plan: str = "", leaves: Sequence[str] = LEAVES) -> None:
+        self._leaves = leaves
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store: Store = open_store(state, cluster="bench", node=socket.gethostname())
         self.core = Core(self.store, Rising(self.store.last_at))
-        self.core.open(plan_text(slots), "plan.json", "bench")
+        self.core.open(plan or plan_text(slots), "plan.json", "bench")
         self.core.feed(MachineReported("", "none", 0))
 
     def submit(self, jobs: int, *, count: int = 1) -> Self:
         """So many jobs, of several users."""
         environment = {"PATH": os.defpath, "HOME": "/nowhere"}
         for number in range(jobs):
-            user, consumer = f"user{number % USERS}", f"/{'ABC'[number % 3]}"
-            spec = Spec(consumer, ("true", "--input", f"file-{number}.dat"), environment, "/", user=user)
+            user, consumer = f"user{number % USERS}", self._leaves[number % len(self._leaves)]
+            argv = ("true", "--input", f"file-{number}.dat")
+            spec = Spec(consumer, argv, environment, "/", user=user, name=f"file-{number}")
             terms = JobSubmitted("", consumer, "compute", count, user=user)
             self.core.submit(Submission(user, f"key-{number}", terms, spec))
             if number % 1000 == 0:

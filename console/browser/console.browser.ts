@@ -56,6 +56,27 @@ describe.skipIf(!chromium)("the console", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("sorts jobs by a column, both ways, and keeps that in the address", async () => {
+    const jobs = ([["zeta", "1"], ["alpha", "7"]] as const).map(([name, priority]) =>
+      service.run("submit", "/Risk", "--hold", "--priority", priority, "--name", name, "--", "true"),
+    );
+    const first = async (name: string): Promise<void> => {
+      await page.waitForSelector(`[aria-label="Jobs"] .row:not(.head) >> nth=0 >> text=${name}`);
+    };
+    await go("jobs");
+    await page.click(".sort:has-text('prio')");
+    await first("nightly-fit");
+    await page.click(".sort:has-text('prio')");
+    await first("alpha");
+    expect(page.url()).toContain("order=-priority");
+    await page.click(".sort:has-text('name')");
+    await first("alpha");
+    await page.reload();
+    await page.click(".sort:has-text('name')");
+    await first("zeta");
+    service.run("cancel", ...jobs);
+  });
+
   it("fits a narrow screen", async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await go("cluster");

@@ -1,6 +1,6 @@
 /** A real service with real work, for the tests of the console. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, connect, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -36,8 +36,18 @@ export class Service {
   private process: ChildProcess | null = null;
   private port = 0;
 
-  async start(plan = PLAN): Promise<void> {
-    writeFileSync(join(this.place, "plan.yaml"), plan);
+  /** Have a module of Python write plan and state directory. */
+  write(module: string, ...words: string[]): void {
+    execFileSync(join(ROOT, ".venv/bin/python"), ["-m", module, this.place, ...words], { cwd: ROOT, stdio: "inherit" });
+  }
+
+  get pid(): number {
+    return this.process?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    const plan = join(this.place, "plan.yaml");
+    if (!existsSync(plan)) writeFileSync(plan, PLAN);
     const words = ["serve", "plan.yaml", "--port", String(this.port), "--name", CUTTABLE, "--log", "error"];
     this.process = spawn(FAIRHOLD, words, { env: this.environment, cwd: this.place, stdio: "ignore" });
     await until(() => this.isUp());

@@ -4,11 +4,12 @@ import { gains, stopsOf, type DiffDocument } from "../src/lib/effect";
 import { eventText } from "../src/lib/events";
 import { historyOf } from "../src/lib/history";
 import { branchOf, byHost, coloursOf } from "../src/lib/hosts";
-import { nextOrder, orderOf, sorted } from "../src/lib/sorting";
+import { nextOrder, orderOf } from "../src/lib/sorting";
 import { sumsOf, usageCsv } from "../src/lib/usage";
 import { actionText, instantOf, localOf, targetText } from "../src/lib/audit";
 import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
 import { consequence } from "../src/pages/job-actions";
+import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
 import { joined } from "../src/store/pages";
 import { stacked } from "../src/ui/chart";
@@ -141,7 +142,6 @@ describe("orders", () => {
     expect(nextOrder(orderOf(""), "job")).toBe("job");
     expect(nextOrder(orderOf("job"), "job")).toBe("-job");
     expect(nextOrder(orderOf("-job"), "job")).toBe("");
-    expect(sorted([3, 1, 2], (each) => each, true)).toEqual([3, 2, 1]);
   });
   it("keep rows behind those that were read anew, each once", () => {
     expect(joined(["9", "7"], ["9", "8", "7", "6"], 2, (row) => row)).toEqual(["9", "7", "6"]);
@@ -177,5 +177,13 @@ describe("words", () => {
   it("tell entries of the log, also of kinds without words", () => {
     expect(eventText({ seq: 1, at: "", kind: "Noticed", attempt: 3, taker: "/A", reason: "quota" })).toBe("attempt 3 gets notice for /A: quota");
     expect(eventText({ seq: 1, at: "", kind: "New", host: "g1", empty: "" })).toBe("host g1");
+  });
+});
+
+describe("what one is told of a job", () => {
+  it("is what was chosen, in its order, each once", () => {
+    expect(chosen(["end"], "start", true)).toEqual(["start", "end"]);
+    expect(chosen(["start", "end"], "end", false)).toEqual(["start"]);
+    expect(chosen(["end"], "end", true)).toEqual(["end"]);
   });
 });

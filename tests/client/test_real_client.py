@@ -41,6 +41,11 @@ def test_jobs_are_submitted_waited_for_and_their_results_are_read(address: str) 
         over = service.job(job)
         assert (over.state, over.exit_code, over.title, over.is_over) == ("failed", 1, "three", True)
         assert [each.name for each in service.jobs(label="team:quants", finished=True)] == [job.name]
+        other = service.submit("/Trading", ["true"], name="another", hold=True, priority=-3)
+        titles = [each.title for each in service.jobs(finished=True, sort="name")]
+        assert titles == ["another", "three"]
+        assert [each.name for each in service.jobs(finished=True, sort="-priority")] == [job.name, other.name]
+        service.cancel(other)
         assert service.explain(job)["state"] == "failed"
 
 

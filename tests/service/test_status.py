@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from fairhold.cli.live.status import status_text
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
+from fairhold.runtime.live.views.consumer_versions import KEPT
 from tests.service.support import PLAN, Bank
+from tests.service.test_plan import put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,40 @@ def test_an_idle_service_waits_for_nothing(bank: Bank) -> None:
     assert found["resource_groups"] == {"compute": {"slots": {"total": 4, "used": 0}, "resources": None}}
     assert found["waiting"] == {"tasks": 0, "jobs": 0, "oldest": None}
     assert found["reclaiming"] == {"attempts": 0, "units": 0, "next": None}
+
+
+def test_consumers_are_told_as_they_differ_from_what_was_seen(bank: Bank) -> None:
+    first = bank.get("/consumers?since=0")
+    assert first["since"] is None
+    whole = bank.get("/consumers")
+    assert (whole["version"], whole["resource_groups"]) == (None, first["resource_groups"])
+    same = bank.get(f"/consumers?since={first['version']}")
+    assert (same["version"], same["since"]) == (first["version"], first["version"])
+    assert same["resource_groups"]["compute"]["consumers"] == []
+    bank.submit(consumer="/Trading/FX", hold=True)
+    assert bank.get(f"/consumers?since={first['version']}")["version"] == first["version"]
+    bank.submit(consumer="/Trading/FX", count=2)
+    bank.hub.wait_started(2)
+    told = bank.get(f"/consumers?since={first['version']}")
+    rows = {row["path"]: row for row in told["resource_groups"]["compute"]["consumers"]}
+    assert told["since"] == first["version"] < told["version"]
+    assert {"/Trading", "/Trading/FX"} == rows.keys()
+    seen = {row["path"]: row for row in first["resource_groups"]["compute"]["consumers"]}
+    assert [*(seen | rows).values()] == bank.get("/consumers")["resource_groups"]["compute"]["consumers"]
+    part = bank.get(f"/consumers?since={first['version']}&consumer=/Research")
+    assert part["version"] is None
+
+
+def test_other_consumers_or_a_version_that_is_gone_are_told_whole(bank: Bank) -> None:
+    version = bank.get("/consumers?since=0")["version"]
+    put(bank, PLAN.replace("Research: {}}", "Research: {}, Risk: {}}"))
+    told = bank.get(f"/consumers?since={version}")
+    assert told["since"] is None
+    assert "/Risk" in {row["path"] for row in told["resource_groups"]["compute"]["consumers"]}
+    for _ in range(KEPT):
+        bank.submit(consumer="/Risk", count=5)
+        bank.get("/consumers?since=0")
+    assert bank.get(f"/consumers?since={told['version']}")["since"] is None
 
 
 def test_who_waits_and_what_is_under_notice(bank: Bank) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,8 @@ def records(seed: int) -> tuple[list[FinishedJob], list[FinishedTask]]:
             "labels": dice.choice(LABELS),
             "ended": NOW + dice.randrange(60),
         }
-        jobs.append(job(number, **said))
+        summary = json.dumps({"priority": dice.randrange(-2, 3), "tasks": dice.randrange(1, 4)})
+        jobs.append(job(number, **said, name=dice.choice("aBé"), summary=summary))
         said |= {"host": dice.choice(("h1", "h2")), "reason": dice.choice(("finished", "reclaim"))}
         tasks.append(task(number, **said, job=str(number % 3), task=number))
     return jobs, tasks
@@ -106,6 +108,32 @@ def test_pages_hold_what_a_filter_finds_the_latest_first(filled: Store, most: in
     latest = sorted(range(300), key=lambda number: (-jobs[number].ended, -number))
     assert found_jobs == [jobs[number] for number in latest if fits(jobs[number], of_jobs)]
     assert found_tasks == [tasks[number] for number in latest if fits(tasks[number], wanted)]
+
+
+def place_of(one: FinishedJob, column: str) -> tuple[Any, int]:
+    summary = json.loads(one.summary) | {"job": int(one.job), "running": 0, "waiting": 0}
+    return summary.get(column, getattr(one, column, None)) if column != "job" else int(one.job), int(one.job)
+
+
+COLUMNS = ("job", "name", "consumer", "user", "state", "priority", "tasks", "running", "submitted", "ended")
+
+
+@given(wanted=FILTERS, column=st.sampled_from(COLUMNS), is_down=st.booleans(), limit=st.sampled_from((1, 7, 1000)))
+def test_an_order_of_a_column_is_that_of_a_plain_sort(
+    filled: Store, wanted: Filter, column: str, *, is_down: bool, limit: int
+) -> None:
+    wanted = wanted._replace(since=0, until=0, job="", host="", reason="")
+    jobs, found, after = records(1)[0], [], None
+    while True:
+        rows = filled.jobs_in_order(wanted, column, is_down=is_down, after=after, limit=limit)
+        found += rows
+        if len(rows) < limit:
+            break
+        after = place_of(rows[-1], column)
+    expected = sorted(
+        (one for one in jobs if fits(one, wanted)), key=lambda one: place_of(one, column), reverse=is_down
+    )
+    assert found == expected
 
 
 @pytest.mark.parametrize("open_one", STORES.values(), ids=STORES)

@@ -1,4 +1,4 @@
-/** The order of rows that are all here. */
+/** The order of a list, which the API makes. */
 export interface Order {
   key: string;
   isDown: boolean;
@@ -13,12 +13,4 @@ export function orderOf(text: string): Order {
 export function nextOrder(now: Order, key: string): string {
   if (now.key !== key) return key;
   return now.isDown ? "" : `-${key}`;
-}
-
-export function sorted<Row>(rows: readonly Row[], of: (row: Row) => string | number, isDown: boolean): Row[] {
-  const sign = isDown ? -1 : 1;
-  return [...rows].sort((a, b) => {
-    const [first, last] = [of(a), of(b)];
-    return first < last ? -sign : first > last ? sign : 0;
-  });
 }

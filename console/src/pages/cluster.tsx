@@ -1,10 +1,11 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
 import { ago, amount, count, duration, several } from "../lib/format";
 import { consumerHref, href, route, setQuery } from "../lib/route";
 import { closedAtFirst, lastName, numbersOf, resourcesOf, scaleOf, shownRows, type Numbers } from "../lib/tree";
+import { isOfNumbers, readConsumers } from "../store/consumers";
 import { useLive, useTick } from "../store/live";
-import { Bar, Legend } from "../ui/bar";
+import { Bar, barText, Legend } from "../ui/bar";
 import { Empty, Facts, Shown, type Fact } from "../ui/states";
 import { Table, type Column } from "../ui/table";
 import { Why } from "../ui/why";
@@ -86,6 +87,7 @@ function Strip() {
             Plan {status.plan.version} by {status.plan.author}, {ago(status.plan.at)}
             {status.plan.until && `, until the one before comes back ${ago(status.plan.until)}`}
             {status.plan.comment && `: ${status.plan.comment}`}
+            {status.service.term > 0 && `. ${status.service.leader} leads, term ${status.service.term}`}
           </p>
         </>
       )}
@@ -147,7 +149,7 @@ function columnsOf({ scale, group, closed, toggle }: Shape): Column<Numbers>[] {
       isNumber: true,
       cell: (row) => (
         <Why what={`the quota of ${row.path} is ${count(row.entitled)}`} value={count(row.entitled)}>
-          {() => <WhyConsumer path={row.path} group={group} />}
+          {() => <WhyConsumer path={row.path} group={group} numbers={`${barText(row)} ${row.entitled}`} />}
         </Why>
       ),
     },
@@ -155,8 +157,16 @@ function columnsOf({ scale, group, closed, toggle }: Shape): Column<Numbers>[] {
   ];
 }
 
+/** Numbers of a consumer, which are made anew only where it is another object. */
+function numbersOnce(known: WeakMap<Schemas["Consumer"], Numbers>, consumer: Schemas["Consumer"], resource: string): Numbers {
+  let found = known.get(consumer);
+  if (!found) known.set(consumer, (found = numbersOf(consumer, resource)));
+  return found;
+}
+
 function Tree({ name, group, resource }: { name: string; group: Schemas["Group"]; resource: string }) {
-  const rows = useMemo(() => group.consumers.map((each) => numbersOf(each, resource)), [group, resource]);
+  const known = useRef(new WeakMap<Schemas["Consumer"], Numbers>());
+  const rows = useMemo(() => group.consumers.map((each) => numbersOnce(known.current, each, resource)), [group]);
   const [closed, setClosed] = useState(() => closedAtFirst(rows));
   const text = route.value.query.get("find") ?? "";
   const shown = useMemo(() => shownRows(rows, closed, text), [rows, closed, text]);
@@ -229,12 +239,12 @@ function Groups({ groups }: { groups: Record<string, Schemas["Group"]> }) {
 
 /** The whole cluster on one screen. */
 export function Cluster() {
-  const live = useLive((signal) => get("/v1/consumers", {}, signal), []);
+  const live = useLive(readConsumers, [], isOfNumbers);
   return (
     <div class="page whole">
       <h1>Cluster</h1>
       <Strip />
-      <Shown live={live}>{(data) => <Groups groups={data.resource_groups} />}</Shown>
+      <Shown live={live}>{(groups) => <Groups groups={groups} />}</Shown>
     </div>
   );
 }

@@ -11,8 +11,8 @@ export interface Live<T> {
   refresh: () => void;
 }
 
-/** Milliseconds between two reads at least; a slow answer makes the pause longer, so that nobody is crowded out. */
-const PAUSE = 120;
+/** Milliseconds between two reads at least; a slow answer makes the pause as long, so that nobody is crowded out. */
+const PAUSE = 60;
 
 /** Milliseconds until what failed is tried again, where that may help. */
 const AGAIN = 1000;
@@ -66,7 +66,7 @@ export function useLive<T>(
           pause = AGAIN;
         }
       }
-      pause = Math.max(pause, 2 * (performance.now() - began));
+      pause = Math.max(pause, performance.now() - began);
       await new Promise((resolve) => setTimeout(resolve, pause));
       busy = false;
       if (stale) void read();

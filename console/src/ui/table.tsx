@@ -75,7 +75,7 @@ export function Table<Row>({ label, columns, rows, rowKey, total, onEnd, empty, 
             aria-rowindex={first + at + 2}
           >
             {shown.map((column) => (
-              <div key={column.key} role="cell" class={column.isNumber ? "number" : ""}>
+              <div key={column.key} data-key={column.key} role="cell" class={column.isNumber ? "number" : ""}>
                 {column.cell(row)}
               </div>
             ))}

@@ -63,6 +63,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         avoid: Sequence[str] = (),
         place: str | None = None,
         user: str | None = None,
+        notify: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Job:
         """Submit a job; when this returns, it is durable.
@@ -101,6 +102,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
             "avoid": list(avoid),
             "place": place,
             "user": user,
+            "notify": None if notify is None else list(notify),
         }
         return await self._run(
             typed.submit(
@@ -131,12 +133,16 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         user: str | None = None,
         label: str | None = None,
         text: str | None = None,
+        sort: str | None = None,
         finished: bool = False,
         expected: bool = False,
         limit: int = 0,
     ) -> list[Job]:
-        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`."""
-        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text}
+        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`.
+
+        sort : a column of `GET /v1/jobs`, as `priority`, or `-priority` for the highest first; None = the newest first
+        """
+        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text, "sort": sort}
         query = typed.jobs_query(**said, finished=finished, expected=expected)
         return await self._run(typed.jobs(query, limit))
 
@@ -286,7 +292,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         so far.
         """
         place = (await self.health())["entries"] if after is None else after
-        async for event in follow_async(self._http, self._name, place):
+        async for event in follow_async(self._each, self._rotation, place):
             yield event
 
     async def snapshot(self, until: Moment | None = None) -> Document:

@@ -63,6 +63,7 @@ class Client(PeopleCalls, ClusterCalls):
         avoid: Sequence[str] = (),
         place: str | None = None,
         user: str | None = None,
+        notify: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Job:
         """Submit a job; when this returns, it is durable.
@@ -76,6 +77,7 @@ class Client(PeopleCalls, ClusterCalls):
         after       : jobs to wait for: a job, `"ok:17"`, or a pair of a job and `ok`, `fail` or `any`
         signal      : that tells of a reclaim, `TERM` by itself
         need, prefer, avoid : labels of hosts, `name` or `name=value`; place: `spread` or `pack`
+        notify      : of what the owner is told, as `start` and `end`; None = as he said of all his jobs
         key         : the same key again is the same job; None = a new one
         """
         others: dict[str, object] = {
@@ -101,6 +103,7 @@ class Client(PeopleCalls, ClusterCalls):
             "avoid": list(avoid),
             "place": place,
             "user": user,
+            "notify": None if notify is None else list(notify),
         }
         return self._run(
             typed.submit(
@@ -131,12 +134,16 @@ class Client(PeopleCalls, ClusterCalls):
         user: str | None = None,
         label: str | None = None,
         text: str | None = None,
+        sort: str | None = None,
         finished: bool = False,
         expected: bool = False,
         limit: int = 0,
     ) -> list[Job]:
-        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`."""
-        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text}
+        """Jobs, `finished` ones too if wished; `expected`: starts in `document`; limit: 0 = all. label: `key:value`.
+
+        sort : a column of `GET /v1/jobs`, as `priority`, or `-priority` for the highest first; None = the newest first
+        """
+        said = {"consumer": consumer, "state": state, "user": user, "label": label, "text": text, "sort": sort}
         query = typed.jobs_query(**said, finished=finished, expected=expected)
         return self._run(typed.jobs(query, limit))
 
@@ -286,7 +293,7 @@ class Client(PeopleCalls, ClusterCalls):
         so far.
         """
         place = (self.health())["entries"] if after is None else after
-        yield from follow(self._http, self._name, place)
+        yield from follow(self._each, self._rotation, place)
 
     def snapshot(self, until: Moment | None = None) -> Document:
         """The state at an entry of the log, `seq`, as the service keeps it; until: taken then or earlier."""

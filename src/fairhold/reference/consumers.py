@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
 from fairhold.reference.windows import entries_now
-from fairhold.units import SECOND, UNLIMITED
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan, PolicyEntry
@@ -137,7 +137,7 @@ def _used_up(row: int, entry: PolicyEntry, group: str, state: State) -> str:
     stated = entry.consumers.get(row)
     budget = stated.budget if stated else None
     spent = state.spent.get((row, group), 0)
-    return budget.then if budget and spent * SECOND >= budget.amount else ""
+    return budget.then if budget and spent >= budget.unit_hours * 3600 else ""
 
 
 def _read(plan: Plan, row: int, entry: PolicyEntry, used_up: str, known: dict[str, Consumer]) -> Consumer:

@@ -66,12 +66,15 @@ STATUS = {
     "consumer-in-use": 409,
     "host-away": 409,
     "no-agent-tls": 409,
+    "unreached": 409,
     "events-gone": 410,
     "plan-changed": 412,
     "too-large": 413,
     "if-match-missing": 428,
     "too-many": 429,
     "stopping": 503,
+    "standby": 503,
+    "no-standby": 409,
     "failed": 503,
     "no-answer": 503,
     "forecast-too-long": 503,
@@ -83,6 +86,7 @@ STATUS = {
     "store-full": 507,
     "store-gone": 503,
     "store-lost": 503,
+    "store-followed": 503,
     "store-behind": 503,
 }
 """Status of what has one of its own; the rest of the faults of an input is 422."""

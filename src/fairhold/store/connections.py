@@ -65,6 +65,10 @@ class Connection(Protocol):
         """Add rows with their seals; replaces: in the place of those with the same key."""
         ...
 
+    def number_in(self, column: str, name: str, /) -> str:
+        """The expression for a whole number of a JSON text in a column."""
+        ...
+
     def forgive(self) -> None:
         """From now on a text that is no UTF-8 comes with `surrogateescape` in the place of an error."""
         ...
@@ -96,6 +100,10 @@ class SqliteConnection(sqlite3.Connection):
     def insert(self, into: Table, rows: Sequence[Sequence[Any]], /, *, replaces: bool = False) -> None:
         """Add rows."""
         self.executemany(into.insert + into.on_conflict if replaces else into.insert, rows)
+
+    def number_in(self, column: str, name: str, /) -> str:
+        """A whole number of a JSON text."""
+        return f"json_extract({column}, '$.{name}')"
 
     def forgive(self) -> None:
         """Do not stumble over what is no UTF-8."""

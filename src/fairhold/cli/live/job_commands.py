@@ -118,6 +118,9 @@ Spread = Annotated[bool, typer.Option("--spread", help="Tasks, and units of a ta
 Pack = Annotated[bool, typer.Option("--pack", help="Tasks go side by side, all units of a task on one host.")]
 Wait = Annotated[bool, typer.Option("--wait", help="End when the job is over, with its exit code.")]
 Owner = Annotated[str, typer.Option("--user", metavar="USER", help="Submit in the name of this user.")]
+Notify = Annotated[
+    str | None, typer.Option("--notify", metavar="EVENTS", help="Tell its owner: start,reclaim,withdrawn,end, or none.")
+]
 Key = Annotated[str, typer.Option("--key", metavar="KEY", help="The same key again is the same job.")]
 
 
@@ -155,6 +158,7 @@ def submit(
     spread: Spread = False,
     pack: Pack = False,
     user: Owner = "",
+    notify: Notify = None,
     wait: Wait = False,
     key: Key = "",
     service: Service = "",
@@ -192,6 +196,7 @@ def submit(
         avoid=avoid or [],
         place="spread" if spread else "pack" if pack else "",
         user=user,
+        notify=notify,
     )
     _refuse(("--spread and --pack exclude each other", spread and pack), *_at_odds(wishes, is_file=file is not None))
     if file is not None:
@@ -246,6 +251,7 @@ def jobs(
         str | None, typer.Option("--label", metavar="NAME=VALUE", help="With this label.", click_type=Pair())
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Finished ones too, the latest end first.")] = False,
+    sort: Annotated[str, typer.Option("--sort", metavar="COLUMN", help="By this column; -COLUMN = downwards.")] = "",
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many; 0 = all.", min=0)] = 100,
     when: When = False,
     service: Service = "",
@@ -270,6 +276,7 @@ def jobs(
         "user": user or None,
         "label": f"{name}:{value}" if label else None,
         "all": 1 if everything or is_over else None,
+        "sort": sort or None,
         "expected": 1 if when else None,
     }
     list_jobs(service, query, limit, as_json=json)

@@ -60,10 +60,10 @@ def _by_number(hosts: object) -> dict[Any, Any]:
 
 def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
     """Findings about a result, without the warnings of its plan and the hosts that are not up."""
-    if not shares_now(plan, state.now):
+    if not shares_now(plan, state):
         return tuple(_check(SlotJudge(plan, state).findings(result), iter(())))
     groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]
-    queues = [share.name for share in shares_now(plan, state.now) if share.entry.policy.has_queues]
+    queues = [share.name for share in shares_now(plan, state) if share.entry.policy.has_queues]
     slots, pools = part(result, vectors_of(state), groups, queues)
     findings = _check(SlotJudge(plan, slots_of(state)).findings(slots), iter(()))
     findings += _check(_pools(plan, state, pools, is_whole=is_cycle(result)), check_pools(plan, state, pools))

@@ -26,7 +26,7 @@ def jobs_over(core: Core, wanted: Filter, cursor: str, limit: int) -> Page[Finis
     if cursor and not _PLACE.fullmatch(cursor):
         return core.store.jobs(wanted, cursor, limit)
     start = int(cursor or 0)
-    kept = (job for job in reversed(core.journal.jobs.values()) if _is_wanted(job, wanted))
+    kept = (job for job in reversed(core.journal.jobs.values()) if is_wanted(job, wanted))
     rows = list(islice(kept, start, start + limit))
     if len(rows) == limit:
         return Page(rows, str(start + limit))
@@ -34,7 +34,7 @@ def jobs_over(core: Core, wanted: Filter, cursor: str, limit: int) -> Page[Finis
     return Page([*rows, *page.rows], page.cursor)
 
 
-def _is_wanted(job: FinishedJob, wanted: Filter) -> bool:
+def is_wanted(job: FinishedJob, wanted: Filter) -> bool:
     """As the store looks for its rows, of what is asked of jobs."""
     above = "/" + wanted.consumer.strip("/")
     if above != "/" and not f"{job.consumer}/".startswith(f"{above}/"):

@@ -4,13 +4,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairhold.service.models.answers import Answer, CycleRow, Instant, PlanHead, Share
+from fairhold.service.models.answers import Answer, CycleRow, Instant, Share
+from fairhold.service.models.plan_answers import PlanHead
 
 
 class ServiceStatus(Answer):
     """Which service it is, and how it is."""
 
     state: Literal["ok", "trouble", "stopping"]
+    role: Literal["leader"]
+    term: int = Field(description="Counts services that have led the store; 0 = no other can.")
+    leader: str = Field(description="Address of the one that leads: this one.")
     trouble: str | None
     version: str
     address: str = Field(description="For clients by TCP.")
@@ -25,6 +29,28 @@ class HostsOther(Answer):
     state: str
     count: int
     hosts: list[str]
+
+
+class Loan(Answer):
+    """What a lender, `/` = nobody, lends a leaf: slots, or a resource in declared units, exact."""
+
+    lender: str
+    borrower: str
+    resource: str
+    units: int | float | str
+
+
+class Loans(Answer):
+    """Of a resource group."""
+
+    pairs: list[Loan]
+
+
+class Lending(Answer):
+    """Pairs in which a consumer, or somebody below it, lends or borrows."""
+
+    consumer: str
+    resource_groups: dict[str, Loans]
 
 
 class HostsStatus(Answer):

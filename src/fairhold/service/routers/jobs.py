@@ -29,6 +29,7 @@ from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
+from fairhold.service.sorted_jobs import sorted_page
 from fairhold.service.submitting import check, most_waiting, submit
 from fairhold.sim.forecast import DRAWS, HORIZON, MOST_DRAWS
 from fairhold.units import LONGEST, SECOND
@@ -37,6 +38,22 @@ router = APIRouter(prefix="/jobs", tags=["jobs"], route_class=ReadingRoute)
 OVER = frozenset({"done", "failed", "cancelled"})
 LONGEST_WAIT = 60
 State = Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
+Column = Literal[
+    "job", "name", "consumer", "user", "state", "priority", "tasks", "running", "waiting", "submitted", "ended"
+]
+Downwards = Literal[
+    "-job",
+    "-name",
+    "-consumer",
+    "-user",
+    "-state",
+    "-priority",
+    "-tasks",
+    "-running",
+    "-waiting",
+    "-submitted",
+    "-ended",
+]
 Key = Annotated[KeyOfClient | None, Header(alias="Idempotency-Key", description="The same key is the same job.")]
 Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait.")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -89,23 +106,26 @@ async def list_jobs(
     label: Annotated[str, Query(max_length=1000, description="`NAME:VALUE`")] = "",
     text: Annotated[str, Query(max_length=200, description="Part of number, name, consumer or user.")] = "",
     all: Annotated[bool, Query(description="Finished ones too.")] = False,  # noqa: A002 - a query
+    sort: Annotated[Column | Downwards | None, Query(description="Column; `-` before it: downwards.")] = None,
     limit: Limit = 100,
-    cursor: Cursor = "",
+    cursor: Annotated[str, Query(max_length=20_000, description="`next` of the page before.")] = "",
     expected: Expected = False,
 ) -> Response:
-    """A page of jobs."""
+    """A page of jobs; the newest first, and behind them those that have ended, or by a column."""
     name, colon, value = label.partition(":")
     if label and not (name and colon):
         raise refused("name", f"`label={label}` is not a label with its value", "write `label=NAME:VALUE`")
     sees = None if service.rights.sees_all else cache_of(service.rights)
     wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER, sees, text)
 
-    def look(core: Core) -> dict[str, Any]:
-        page = view.jobs_page(core, wanted, cursor, limit)
-        is_told = sees is not None and service.rights.others == SUMS and not cursor
-        return page | {"others": view.jobs_elsewhere(core, service.rights.sees) if is_told else None}
-
-    page = await service.read(look)
+    if sort:
+        page = await sorted_page(service, wanted, sort, cursor, limit)
+    else:
+        page = await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit))
+    is_told = sees is not None and service.rights.others == SUMS and not cursor
+    page["others"] = (
+        await service.read(lambda core: view.jobs_elsewhere(core, service.rights.sees)) if is_told else None
+    )
     if expected:
         await expect(service, page["jobs"])
     return JSONResponse(service.shown(page))

@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 def check_pools(plan: Plan, state: State, said: Json) -> Iterator[Finding]:
     """Check all conditions of a result whose pools have the agreed form."""
-    shares = shares_now(plan, state.now)
+    shares = shares_now(plan, state)
     of_pools = [share for share in shares if not share.entry.policy.has_queues]
     for share in of_pools:
         terms = make_terms(plan, share.entry)

@@ -27,7 +27,7 @@ from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
@@ -35,38 +35,59 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.views.prospect import Prospect
 
 Document = dict[str, Any]
+Row = tuple[Any, ...]
+"""Values of a consumer in the order of `NAMES`."""
+SUMS = ("demand", "allocated", "reclaiming", "coming", "running")
+NAMES = (
+    *("path", "leaf", "rank", "owned", "reserved", "limit", "quota", *SUMS, "borrowed", "lent", "waiting"),
+    *("users", "user_limit", "budget", "amounts", "queue"),
+)
 _JOB = "job "
 """What stands before a request in a sentence: requests of the service are jobs."""
 
 
-def consumers_document(core: Core) -> Document:
-    """Every resource group with all its consumers, parents before children, in path order."""
-    books = core.orchestrator.books
-    return {
-        "resource_groups": {
-            each.rows.group.name: pools_group(core) if group == POOLED else group_document(core, group)
-            for group, each in books.items()
+def consumers_document(core: Core, consumer: str = "") -> Document:
+    """Every resource group with its consumers, parents before children, in path order.
+
+    consumer : path: only it, those above it, and the children of all of these; empty = all
+    """
+    groups = {name: (head, rows) for name, head, rows in live_groups(core)}
+    if consumer:
+        groups = {
+            name: (head, [row for row in rows if is_near(row[0], consumer)]) for name, (head, rows) in groups.items()
         }
-    }
+    told = {name: group_of(head, rows) for name, (head, rows) in groups.items()}
+    return {"version": None, "since": None, "resource_groups": told}
 
 
-def around(document: Document, consumer: str) -> Document:
-    """Of a document of all consumers one of them, those above it, and the children of all of these."""
-    line = f"{consumer.rstrip('/')}/"
+def is_near(path: str, consumer: str) -> bool:
+    """Whether a path is that of a consumer, of one above it, or of a child of one of these."""
+    return f"{consumer.rstrip('/')}/".startswith(path[: path.rindex("/") + 1])
 
-    def is_near(path: str) -> bool:
-        return line.startswith(path[: path.rindex("/") + 1])
 
-    return {
-        "resource_groups": {
-            name: group | {"consumers": [each for each in group["consumers"] if is_near(each["path"])]}
-            for name, group in document["resource_groups"].items()
-        }
-    }
+def live_groups(core: Core) -> Iterator[tuple[str, Document, list[Row]]]:
+    """Name of each resource group, what is said of it, and the values of its consumers."""
+    for group, books in core.orchestrator.books.items():
+        if group == POOLED:
+            document = pools_group(core)
+            rows = [tuple(each[name] for name in NAMES) for each in document["consumers"]]
+            yield books.rows.group.name, document, rows
+        else:
+            yield books.rows.group.name, *_of_slots(core, group)
+
+
+def group_of(head: Document, rows: Iterable[Row]) -> Document:
+    """A resource group as a document."""
+    return head | {"consumers": [dict(zip(NAMES, row, strict=True)) for row in rows]}
 
 
 def group_document(core: Core, group: str) -> Document:
-    """A resource group of slots.
+    """A resource group of slots."""
+    return group_of(*_of_slots(core, group))
+
+
+def _of_slots(core: Core, group: str) -> tuple[Document, list[Row]]:
+    """What is said of a resource group of slots, and the values of its consumers.
 
     A parent's numbers are the sums of its leaves'; owned, borrowed, lent, reserved, limit and quota are its own.
 
@@ -76,48 +97,45 @@ def group_document(core: Core, group: str) -> Document:
     reclaiming : of what it holds, units under notice; coming : units under notice that are on their way to it
     """
     look = prospect(core, group)
-    books, result = look.books, look.result
+    books, result = look.books, look.division
     rows, slots = books.rows, result.snapshot.slots
     sums = _sums(core, look)
     # What is held uses a budget up with time alone, whether or not anything happens.
     users, budgets = _users(books), budgets_of(books, max(core.now(), core.orchestrator.now))
-    owned, loans = owned_slots(rows, slots), lending(books)
-    consumers = []
-    for row in rows.tree.path[1:]:
-        numbers = {name: column[row] for name, column in sums.items()}
-        numbers |= {"borrowed": loans.borrowed.get(row, 0), "lent": loans.lent.get(row, 0)}
-        consumers.append(
-            {
-                "path": rows.path(row),
-                "leaf": rows.is_leaf(row),
-                "rank": rows.rank(row),
-                "owned": owned[row],
-                "reserved": result.draft.needs.reserve[row],
-                "limit": _or_none(rows.plan.limit[row]),
-                "quota": result.draft.quota[row],
-                **numbers,
-                "waiting": max(0, numbers["demand"] - numbers["allocated"]),
-                "users": users.get(row, {}),
-                "user_limit": _or_none(rows.controls.user_limit[row]),
-                "budget": budgets.get(row),
-                "amounts": None,
-                "queue": None,
-            }
-        )
+    loans, none = lending(books), dict[str, int]()
+    columns: tuple[Callable[[int], Any], ...] = (
+        rows.path,
+        rows.is_leaf,
+        rows.rank,
+        owned_slots(rows, slots).__getitem__,
+        result.draft.needs.reserve.__getitem__,
+        lambda row: _or_none(rows.plan.limit[row]),
+        result.draft.quota.__getitem__,
+        *(sums[name].__getitem__ for name in SUMS),
+        lambda row: loans.borrowed.get(row, 0),
+        lambda row: loans.lent.get(row, 0),
+        lambda row: max(0, sums["demand"][row] - sums["allocated"][row]),
+        lambda row: users.get(row, none),
+        lambda row: _or_none(rows.controls.user_limit[row]),
+        budgets.get,
+        lambda _: None,
+        lambda _: None,
+    )
+    shown = rows.tree.path[1:]
     grants, reclaims = core.cluster.paused.get(group, (False, False))
-    return {
+    head = {
         "slots": slots,
         "idle": result.snapshot.idle,
         "resources": None,
         "paused": {"grants": grants, "reclaims": reclaims},
         "hosts": look.presence,
-        "consumers": consumers,
     }
+    return head, list(zip(*(map(column, shown) for column in columns), strict=True))
 
 
 def _sums(core: Core, look: Prospect) -> dict[str, array[int]]:
     """Units of every consumer and of all below it."""
-    books, result, rows = look.books, look.result, look.books.rows
+    books, result, rows = look.books, look.division, look.books.rows
     return {
         "demand": result.snapshot.demand,
         "allocated": result.snapshot.held,

@@ -22,7 +22,7 @@ from fairhold.runtime.live.views.waiting import reason_of, reason_without_cycle,
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.tasks import JobRecord
@@ -61,6 +61,26 @@ class Wanted(NamedTuple):
     def is_told(self, *words: str) -> bool:
         """Whether one of the words has the text in it."""
         return any(self.text.casefold() in word.casefold() for word in words)
+
+    @property
+    def has_live(self) -> bool:
+        """Whether jobs that have not ended are among them."""
+        return self.state not in DONE_STATES
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether jobs that are over are among them."""
+        return self.state in DONE_STATES or (self.finished and self.state not in LIVE_STATES)
+
+    @property
+    def of_store(self) -> Filter:
+        """What a store can look for; of what it finds, those that `fits` are wanted."""
+        return Filter(self.consumer, self.state, self.user, self.label)
+
+    def fits(self, job: FinishedJob) -> bool:
+        """Whether a job that is over, and that the store has found, is wanted."""
+        is_seen = self.sees is None or self.sees(job.consumer, job.user)
+        return is_seen and self.is_told(job.job, job.name, job.consumer, job.user)
 
 
 def state_of(job: JobRecord) -> str:
@@ -109,25 +129,30 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
         )
     rows: list[Document] = []
     done = match[2] if match else None
-    if done is None and wanted.state not in DONE_STATES:
-        found, rest = _look(core, wanted, int(match[1]) if match else 0, limit)
+    if done is None and wanted.has_live:
+        found, rest = look(core, wanted, int(match[1]) if match else 0, limit)
         rows = [_live(core, job, _reason(core, job), is_whole=False) for job in found]
         if rest:
             return {"jobs": rows, "next": f"live-{rest}"}
-    if not (wanted.finished or wanted.state in DONE_STATES) or wanted.state in LIVE_STATES:
+    if not wanted.has_finished:
         return {"jobs": rows, "next": None}
     if len(rows) == limit:
         return {"jobs": rows, "next": "done-"}
-    which = Filter(wanted.consumer, wanted.state, wanted.user, wanted.label)
-    page = jobs_over(core, which, done or "", limit - len(rows))
-    sees = wanted.sees
-    over = (
-        job
-        for job in page.rows
-        if wanted.is_told(job.job, job.name, job.consumer, job.user) and (sees is None or sees(job.consumer, job.user))
-    )
-    rows += [_finished(core, job, is_whole=False) for job in over]
+    page = jobs_over(core, wanted.of_store, done or "", limit - len(rows))
+    rows += [_finished(core, job, is_whole=False) for job in page.rows if wanted.fits(job)]
     return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
+
+
+def rows_of(core: Core, names: Iterable[str], over: Mapping[str, FinishedJob]) -> list[Document]:
+    """Rows of jobs in the order in which they are named; over: those that are known to have ended."""
+    rows = []
+    for name in names:
+        job = core.cluster.jobs.get(name)
+        if job is not None:
+            rows.append(_live(core, job, _reason(core, job), is_whole=False))
+        elif (done := over.get(name) or core.finished(name)) is not None:
+            rows.append(_finished(core, done, is_whole=False))
+    return rows
 
 
 def jobs_elsewhere(core: Core, sees: Callable[[str], bool]) -> int:
@@ -136,7 +161,7 @@ def jobs_elsewhere(core: Core, sees: Callable[[str], bool]) -> int:
     return sum(number for consumer, number in jobs.items() if not sees(consumer))
 
 
-def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
+def look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
     """Live jobs below a number, 0 = all, and the number to go on below; 0: there are no more."""
     price = LABEL_PRICE if wanted.label[0] or wanted.text else 1
     left = MOST_LOOKS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from fairhold.cycle.explain.restraint import controls_of
-from fairhold.cycle.run import run
+from fairhold.cycle.run import quotas, run
 from fairhold.policies.registry import rules_of
 from fairhold.runtime.live.views.lineup import LineUp
 from fairhold.runtime.live.views.presence import connecting, presence_in
@@ -34,22 +34,34 @@ class Coming(NamedTuple):
 
 
 class Prospect:
-    """One resource group.
-
-    result : of the cycle; granted : request → units that it grants
-    """
+    """One resource group."""
 
     def __init__(self, core: Core, group: str) -> None:
         self._cluster = core.cluster  # not the core itself, which is forgotten with what is kept for it
         self.group = group
         self.books: Books = core.orchestrator.books[group]
-        self.result = run(self.books, core.orchestrator.now)
-        self.granted: dict[int, int] = {}
-        for grant in self.result.decision.grants:
-            self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
+        self._now = core.orchestrator.now
         self._returning = connecting(core)
         self._lines: dict[int, LineUp] = {}
         self._controls: dict[int, Control | None] = {}
+
+    @cached_property
+    def result(self) -> CycleResult:
+        """The whole cycle."""
+        return run(self.books, self._now)
+
+    @cached_property
+    def division(self) -> CycleResult:
+        """Only its quotas, which cost a part of it."""
+        return self.__dict__.get("result") or quotas(self.books, self._now)
+
+    @cached_property
+    def granted(self) -> dict[int, int]:
+        """Request → units that it grants."""
+        found: dict[int, int] = {}
+        for grant in self.result.decision.grants:
+            found[grant.request] = found.get(grant.request, 0) + grant.units
+        return found
 
     @property
     def reclaims_are_paused(self) -> bool:
@@ -172,15 +184,19 @@ class Prospect:
         return presence_in(self._cluster, self.group, self._returning)
 
 
-_State = tuple[int, int, int, int, frozenset[str]]
-_LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Prospect]]] = WeakKeyDictionary()
+State = tuple[int, int, int, int, frozenset[str]]
+_LATEST: WeakKeyDictionary[Core, tuple[State, dict[str, Prospect]]] = WeakKeyDictionary()
+
+
+def state_of(core: Core) -> State:
+    """What is another one as soon as anything has happened."""
+    live = core.orchestrator
+    return id(live), live.now, core.cluster.next_attempt, len(core.journal.entries), connecting(core)
 
 
 def prospect(core: Core, group: str) -> Prospect:
     """The prospect of a group; made once for a state, however many look at it."""
-    cluster = core.cluster
-    live = core.orchestrator
-    state = (id(live), live.now, cluster.next_attempt, len(core.journal.entries), connecting(core))
+    state = state_of(core)
     latest = _LATEST.get(core)
     if latest is None or latest[0] != state:
         latest = _LATEST[core] = (state, {})

@@ -50,7 +50,7 @@ def _groups(core: Core) -> Document:
     found: Document = {}
     for group, books in core.orchestrator.books.items():
         if group != POOLED:
-            snapshot = prospect(core, group).result.snapshot
+            snapshot = prospect(core, group).division.snapshot
             found[books.rows.group.name] = {"slots": {"total": snapshot.slots, "used": snapshot.held[0]}}
     for group, resources in (resources_of_groups(core) if POOLED in core.cluster.books else {}).items():
         found[group] = {"resources": resources}
@@ -59,12 +59,12 @@ def _groups(core: Core) -> Document:
 
 def _waiting(core: Core) -> Document:
     """Tasks that could start if there were room, the jobs that they are of, and the one that was submitted first."""
-    jobs = [job for job in core.cluster.jobs.values() if job.startable]
-    oldest = min(jobs, key=lambda job: (job.submitted, int(job.name)), default=None)
+    waiting = [(tasks, job) for job in core.cluster.jobs.values() if (tasks := job.startable)]
+    oldest = waiting[0][1] if waiting else None  # jobs stand in the order in which they were submitted
     told = None
     if oldest is not None:
         told = {"job": oldest.name, "consumer": oldest.consumer, "submitted": format_instant(oldest.submitted)}
-    return {"tasks": sum(job.startable for job in jobs), "jobs": len(jobs), "oldest": told}
+    return {"tasks": sum(tasks for tasks, _ in waiting), "jobs": len(waiting), "oldest": told}
 
 
 def _reclaiming(core: Core) -> Document:

@@ -1,4 +1,4 @@
-"""Which of several services leads: a lease in the cluster, without I/O (ADR 0038).
+"""Which of several services leads: a lease in a cluster or in a store, without I/O (ADR 0038, 0057).
 
 A holder renews the lease. It counts itself as leader until some time after it *began* the last request that renewed
 it; a follower takes the lease when it has seen no change of it for longer than that. Both measure by a clock of their
@@ -26,7 +26,7 @@ NOBODY_YET = "nobody-yet"
 
 
 class Do(Enum):
-    """What is to be asked of the API server."""
+    """What is to be asked of who keeps the lease."""
 
     LOOK = "look"
     MAKE = "make"
@@ -104,17 +104,20 @@ class Leadership:
     """What one participant knows and does. `now` is always its own clock, which never goes back, in seconds.
 
     identity : differs from that of all others
+    regains  : who could not renew in time may hold the lease again where nobody has taken it meanwhile: whatever it
+               writes is refused once somebody has
     seen     : the lease as it was seen last, None = never
     lost     : why it does not lead any more, empty = it does, or never did; it does nothing more then
     is_first : nobody has ever governed the cluster, as it was seen: a lease that is not there is taken at once
     """
 
-    def __init__(self, identity: str, terms: Terms) -> None:
-        self.identity, self.terms = identity, terms
+    def __init__(self, identity: str, terms: Terms, *, regains: bool = False) -> None:
+        self.identity, self.terms, self._regains = identity, terms, regains
         self.seen: Seen | None = None
         self.lost, self.is_first = "", False
         self._changed_at = 0.0
         self._until: float | None = None
+        self._has_led = False
         self._due = 0.0
         self._has_to_look = True
         self._is_released = False
@@ -129,8 +132,7 @@ class Leadership:
 
     def next(self, now: float) -> Ask | None:
         """What to ask now; each is answered before the next. None: nothing yet."""
-        if self._until is not None and now >= self._until:
-            self._lose("the lease could not be renewed in time")
+        self._look_at(now)
         if self.lost or self._is_released or now < self._due:
             return None
         seen = self.seen
@@ -144,8 +146,7 @@ class Leadership:
 
     def answered(self, ask: Ask, began: float, now: float, answer: Seen | Refused) -> None:
         """A request was answered; began: when it was made."""
-        if self._until is not None and now >= self._until:
-            self._lose("the lease could not be renewed in time")
+        self._look_at(now)
         if ask.do is not Do.LOOK:
             self.is_first = False
         if isinstance(answer, Refused):
@@ -157,17 +158,27 @@ class Leadership:
         self._has_to_look = False
         if ask.do is Do.HOLD and answer.holder == self.identity and not self.lost:
             self._until = began + self.terms.duration - self.terms.margin
+            self._has_led = True
             self._due = began + self.terms.renew
             return
         self._due = now if answer.holder in {"", self.identity} else now + self.terms.pause
-        if self._until is not None and answer.holder != self.identity:
+        if self._has_led and answer.holder != self.identity:
             self._lose(f"{answer.holder} leads" if answer.holder else "somebody has released or deleted the lease")
 
     def release(self) -> Ask | None:
         """Lead no more; the request that tells others, None where it does not lead or another change is under way."""
-        leads = self._until is not None and not self.lost and not self._is_released
+        leads = self._has_led and not self.lost and not self._is_released
         self._is_released, self._until = True, None
         return Ask(Do.RELEASE, self.seen) if leads and self.seen and not self._has_to_look else None
+
+    def _look_at(self, now: float) -> None:
+        """It leads no more when its time is over."""
+        if self._until is None or now < self._until:
+            return
+        if self._regains:
+            self._until, self._has_to_look, self._due = None, True, now
+        else:
+            self._lose("the lease could not be renewed in time")
 
     def _lose(self, why: str) -> None:
         self.lost = self.lost or why

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairhold.engines.kubernetes.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
+from fairhold.leadership import NOBODY_YET, Ask, Do, Leadership, Refused, Seen, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,10 +27,13 @@ class World:
 
     drift    : by how much a clock is faster or slower than true time, at most
     longest  : duration of the lease of some of them, in D
+    regains  : whether they hold the lease again that nobody took when they could not renew it
     """
 
-    def __init__(self, random: Random, number: int, *, drift: float = 0.01, longest: float = 1.0) -> None:
-        self.random, self.drift, self.longest = random, drift, longest
+    def __init__(
+        self, random: Random, number: int, *, drift: float = 0.01, longest: float = 1.0, regains: bool = False
+    ) -> None:
+        self.random, self.drift, self.longest, self.regains = random, drift, longest, regains
         self.now = 0.0
         self.lease = Seen()
         self.is_busy = True
@@ -90,7 +93,7 @@ class Participant:
         self._rate = 1 + random.choice((-1, 1, random.uniform(-1, 1))) * world.drift
         self._offset = random.uniform(0, 1e6)
         terms = Terms(D * random.choice((1.0, world.longest)))
-        self.core = Leadership(f"p{next(world.names)}", terms)
+        self.core = Leadership(f"p{next(world.names)}", terms, regains=world.regains)
         self.is_asking, self.cut_until = False, 0.0
 
     @property
@@ -167,10 +170,10 @@ def faults(world: World, *, deletes: bool) -> None:
         world.after(at, happen)
 
 
-@given(seed=st.integers(0, 2**32), number=st.integers(2, 3), deletes=st.booleans())
+@given(seed=st.integers(0, 2**32), number=st.integers(2, 3), deletes=st.booleans(), regains=st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_never_two_lead_and_one_leads_again(*, seed: int, number: int, deletes: bool) -> None:
-    world = World(Random(seed), number, longest=1.0 if deletes else 2.0)
+def test_never_two_lead_and_one_leads_again(*, seed: int, number: int, deletes: bool, regains: bool) -> None:
+    world = World(Random(seed), number, longest=1.0 if deletes else 2.0, regains=regains)
     faults(world, deletes=deletes)
     world.run(BUSY)
     world.is_busy = False
@@ -284,3 +287,18 @@ def test_a_holder_that_says_a_longer_duration_has_it() -> None:
     core.answered(Ask(Do.LOOK), 0.0, 0.0, longer)
     assert core.next(2 * D - 1) == Ask(Do.LOOK)
     assert core.next(2 * D) == Ask(Do.HOLD, longer)
+
+
+def test_who_could_not_renew_in_time_holds_the_lease_again_where_nobody_took_it() -> None:
+    core = Leadership("me", TERMS, regains=True)
+    core.answered(Ask(Do.LOOK), 0.0, 0.0, Seen("1", "", D))
+    core.answered(Ask(Do.HOLD, Seen("1", "", D)), 0.0, 1.0, Seen("2", "me", D))
+    assert core.next(2 * D) == Ask(Do.LOOK)
+    assert (core.left(2 * D), core.lost) == (0.0, "")
+    core.answered(Ask(Do.LOOK), 2 * D, 2 * D, Seen("2", "me", D))
+    assert core.next(2 * D) == Ask(Do.HOLD, Seen("2", "me", D))
+    core.answered(Ask(Do.HOLD, Seen("2", "me", D)), 2 * D, 2 * D, Seen("3", "me", D))
+    assert core.left(2 * D) == pytest.approx(D - TERMS.margin)
+    assert core.next(4 * D) == Ask(Do.LOOK)
+    core.answered(Ask(Do.LOOK), 4 * D, 4 * D, Seen("4", "you", D))
+    assert core.lost == "you leads"
