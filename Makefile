@@ -5,10 +5,13 @@ CONSOLE := .venv/.console
 CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print)
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
+# Of `make storms`.
+STEPS ?= 1000000
+SEED ?= 0
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run console console-types browser browser-short setup test check bench storm \
+.PHONY: run console console-types browser browser-short setup test check bench storm storms \
 	failover-short kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
@@ -41,7 +44,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts
+	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts browser/tenant.browser.ts
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
@@ -65,6 +68,10 @@ bench: setup
 storm: setup
 	HYPOTHESIS_PROFILE=storm FAIRHOLD_ROUNDS=1000 $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
 
+## A million steps of the live product on simulated machines, from a seed on.
+storms: setup
+	$(BIN)/python -m tests.storms.deterministic $(STEPS) $(SEED)
+
 ## Two services of one store: what happens to the one that leads, and 50 random rounds on each kind of store.
 failover-short: setup
 	FAIRHOLD_ROUNDS=50 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/failover
@@ -87,7 +94,8 @@ kubernetes-short: kubernetes-cluster
 
 ## Kills the service 100 times and the API server and its store 30 times while Jobs run; then the service alone.
 kubernetes-storm: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
+	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster \
+		-k "all or hundred" tests/kubernetes/test_kills.py
 
 ## A bank on Kubernetes: lending and reclaim of GPUs on a control plane of this machine, as kubectl shows them.
 kubernetes-demo: kubernetes-cluster

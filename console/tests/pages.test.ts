@@ -9,6 +9,7 @@ import { sumsOf, usageCsv } from "../src/lib/usage";
 import { actionText, instantOf, localOf, targetText } from "../src/lib/audit";
 import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
 import { consequence } from "../src/pages/job-actions";
+import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
 import { joined } from "../src/store/pages";
 import { stacked } from "../src/ui/chart";
@@ -176,5 +177,13 @@ describe("words", () => {
   it("tell entries of the log, also of kinds without words", () => {
     expect(eventText({ seq: 1, at: "", kind: "Noticed", attempt: 3, taker: "/A", reason: "quota" })).toBe("attempt 3 gets notice for /A: quota");
     expect(eventText({ seq: 1, at: "", kind: "New", host: "g1", empty: "" })).toBe("host g1");
+  });
+});
+
+describe("what one is told of a job", () => {
+  it("is what was chosen, in its order, each once", () => {
+    expect(chosen(["end"], "start", true)).toEqual(["start", "end"]);
+    expect(chosen(["start", "end"], "end", false)).toEqual(["start"]);
+    expect(chosen(["end"], "end", true)).toEqual(["end"]);
   });
 });

@@ -16,6 +16,7 @@ from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.hosts import hosts_document
+from fairhold.runtime.live.views.lending import lending_document
 from fairhold.runtime.live.views.pools import pools_group
 from fairhold.runtime.live.views.usage import UsageQuery, usage_document
 from fairhold.runtime.live.views.waiting import reason_of
@@ -58,6 +59,18 @@ class GpuPlay(Play):
         found = job_explanation(self.core, job)
         assert found is not None
         return found
+
+
+def test_units_on_parcels_are_borrowed_of_their_owners(play: GpuPlay) -> None:
+    play.ask("/B")
+    play.ask("/A")
+    pairs = [
+        {"lender": "/A", "borrower": "/B", "resource": resource, "units": units}
+        for resource, units in (("cpu", 2), ("memory", 8), ("gpu", 1))
+    ]
+    for consumer in ("/A", "/B"):
+        assert lending_document(play.core, consumer)["resource_groups"] == {"gpu": {"pairs": pairs}}
+    assert lending_document(play.core, "/C")["resource_groups"] == {"gpu": {"pairs": []}}
 
 
 def used(play: GpuPlay) -> set[tuple[str, str]]:

@@ -31,6 +31,24 @@ def test_other_numbers_are_told_and_nothing_is_changed(bank: Bank) -> None:
     assert bank.get("/allocations")["allocations"][0]["consumer"] == "/Research"
 
 
+def test_changes_become_a_text_of_the_plan_with_its_comments(tmp_path: Path) -> None:
+    text = PLAN.replace("{owned: 2}", "{owned: 2}  # the desk's")
+    with Bank(tmp_path / "state", plan=text) as bank:
+        changes = ["/Trading:owned=3", "/Research:limit=4", "/Research:demand=2"]
+        found = bank.post("/explore/plan", {"changes": changes})
+        assert found["text"].startswith(text[: text.index("/Trading: {")])
+        assert "/Trading: {owned: 3}  # the desk's" in found["text"]
+        assert (found["version"], found["left_out"]) == (1, ["/Research:demand=2"])
+        assert bank.post("/plan/check", {"text": found["text"]})["faults"] == []
+        diff = bank.post("/plan/diff", {"text": found["text"]})
+        assert {each["place"] for each in diff["settings"]} == {
+            "policies[0].consumers./Trading.owned",
+            "policies[0].consumers./Research.limit",
+        }
+        assert bank.post("/explore/plan", {"changes": ["/Nobody:owned=1"]}, 422)["code"] == "change"
+        assert bank.get("/plan/schema")["properties"]["policies"]["items"]
+
+
 def test_change_that_cannot_be_made_is_named(bank: Bank) -> None:
     told = bank.post("/explore", {"changes": ["/Trading:owned=9", "nonsense"]}, 422)
     assert told["code"] == "change"

@@ -47,10 +47,12 @@ TABLE: dict[str, tuple[str, ...]] = {
     "PATCH /v1/jobs/{job}": (OP, A),
     "GET /v1/consumers": EVERYBODY,
     "GET /v1/consumers/explanation": EVERYBODY,
+    "GET /v1/consumers/lending": EVERYBODY,
     "GET /v1/allocations": EVERYBODY,
     "GET /v1/usage": EVERYBODY,
     "GET /v1/explore": EVERYBODY,
     "POST /v1/explore": EVERYBODY,
+    "POST /v1/explore/plan": EVERYBODY,
     "GET /v1/windows": EVERYBODY,
     "GET /v1/pods": EVERYBODY,
     "GET /v1/pods/observed": EVERYBODY,
@@ -63,6 +65,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "POST /v1/groups/{group}/pause": (OP, A),
     "POST /v1/groups/{group}/resume": (OP, A),
     "GET /v1/plan": EVERYBODY,
+    "GET /v1/plan/schema": EVERYBODY,
     "GET /v1/plan/versions": EVERYBODY,
     "GET /v1/plan/versions/{version}": EVERYBODY,
     "POST /v1/plan/check": EVERYBODY,
@@ -88,7 +91,7 @@ TABLE: dict[str, tuple[str, ...]] = {
 """Roles bound at `/`, on a job of somebody else, which may use an address; `nobody` is known and holds none."""
 ONLY_WHOLE = frozenset(
     {"GET /v1/plan", "GET /v1/plan/versions", "GET /v1/plan/versions/{version}", "POST /v1/plan/diff"}
-    | {"GET /v1/explore", "POST /v1/explore", "GET /v1/windows"}
+    | {"GET /v1/explore", "POST /v1/explore", "POST /v1/explore/plan", "GET /v1/windows"}
     | {"GET /v1/pods", "GET /v1/pods/observed", "GET /v1/pods/{namespace}/{pod}"}
     | {"GET /v1/cycles", "GET /v1/cycles/{number}", "GET /v1/events/snapshot", "GET /v1/metrics", "GET /v1/state"}
 )
@@ -107,6 +110,7 @@ BODIES: dict[str, Any] = {
 }
 QUERIES = {
     "GET /v1/consumers/explanation": "?consumer=/Research",
+    "GET /v1/consumers/lending": "?consumer=/Research",
     "GET /v1/jobs/{job}/forecast": "?draws=1",
     "GET /v1/jobs/{job}/tasks/{task}/file": "?path=step",
     "PUT /v1/plan": "?dry_run=1",

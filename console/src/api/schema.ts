@@ -168,6 +168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/consumers/lending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Consumer Lending
+         * @description Who lends a consumer and those below it what, and to whom they lend, now.
+         */
+        get: operations["consumer_lending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cycles": {
         parameters: {
             query?: never;
@@ -270,6 +290,26 @@ export interface paths {
          * @description What other numbers would do to the cluster now.
          */
         post: operations["explore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/explore/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explore Plan
+         * @description The text of the plan in force with changes, and its comments as they are.
+         */
+        post: operations["explore_plan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -564,6 +604,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{job}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Watch
+         * @description Of what of a job the caller is told.
+         */
+        get: operations["show_watch"];
+        /**
+         * Watch Job
+         * @description Say of what of a job, which has not ended, the caller wants to be told.
+         */
+        put: operations["watch_job"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job}/release": {
         parameters: {
             query?: never;
@@ -724,6 +788,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Notifications
+         * @description How the caller is reached, and what he is told of all his jobs.
+         */
+        get: operations["show_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change Notifications
+         * @description Change how the caller is reached, and what he is told of all his jobs; what is left out stays.
+         */
+        patch: operations["change_notifications"];
+        trace?: never;
+    };
+    "/v1/me/notifications/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Notifications
+         * @description Send the caller a message that says so, by all ways on which he is reached.
+         */
+        post: operations["test_notifications"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/metrics": {
         parameters: {
             query?: never;
@@ -824,6 +932,26 @@ export interface paths {
          * @description Put an earlier version of the plan in force again, as a new version.
          */
         post: operations["revert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/plan/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan Schema
+         * @description The JSON schema of plans: their keys, with what may stand there.
+         */
+        get: operations["plan_schema"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1459,7 +1587,7 @@ export interface components {
             ends: string;
             /**
              * Hours
-             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             * @description By resource, or `dominant_share`; empty under policies of slots.
              */
             hours: {
                 [key: string]: string;
@@ -1527,7 +1655,7 @@ export interface components {
             ends: string;
             /**
              * Hours
-             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             * @description By resource, or `dominant_share`; empty under policies of slots.
              */
             hours: {
                 [key: string]: string;
@@ -1641,7 +1769,7 @@ export interface components {
          */
         Check: {
             /** Balances */
-            balances: components["schemas"]["fairhold__service__models__answers__Balance"][];
+            balances: components["schemas"]["fairhold__service__models__plan_answers__Balance"][];
             /** Faults */
             faults: components["schemas"]["Fault"][];
             /** Warnings */
@@ -1964,6 +2092,26 @@ export interface components {
             }[] | null;
         };
         /**
+         * Draft
+         * @description A text of a plan that nobody has put in force.
+         */
+        Draft: {
+            /** At */
+            at: string;
+            /**
+             * Left Out
+             * @description Changes of what is wanted: a plan does not say it.
+             */
+            left_out: string[];
+            /** Text */
+            text: string;
+            /**
+             * Version
+             * @description Of the plan that it was made from.
+             */
+            version: number;
+        };
+        /**
          * Entry
          * @description A policy entry with the settings and keys that it knows.
          */
@@ -2088,24 +2236,6 @@ export interface components {
             why: components["schemas"]["WhyBoth"] | null;
         };
         /**
-         * Balance
-         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
-         */
-        fairhold__service__models__answers__Balance: {
-            /** Balance */
-            balance: number;
-            /** Children Owned */
-            children_owned: number;
-            /** Consumer */
-            consumer: string;
-            /** Entry */
-            entry?: number | null;
-            /** Owned */
-            owned: number;
-            /** Resource Group */
-            resource_group: string;
-        };
-        /**
          * Notice
          * @description Units on their way to the leaf.
          */
@@ -2120,6 +2250,24 @@ export interface components {
             for: string | null;
             /** Units */
             units: number;
+        };
+        /**
+         * Balance
+         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
+         */
+        fairhold__service__models__plan_answers__Balance: {
+            /** Balance */
+            balance: number;
+            /** Children Owned */
+            children_owned: number;
+            /** Consumer */
+            consumer: string;
+            /** Entry */
+            entry?: number | null;
+            /** Owned */
+            owned: number;
+            /** Resource Group */
+            resource_group: string;
         };
         /**
          * Notice
@@ -2726,6 +2874,40 @@ export interface components {
             resource_group: string;
         };
         /**
+         * Lending
+         * @description Pairs in which a consumer, or somebody below it, lends or borrows.
+         */
+        Lending: {
+            /** Consumer */
+            consumer: string;
+            /** Resource Groups */
+            resource_groups: {
+                [key: string]: components["schemas"]["Loans"];
+            };
+        };
+        /**
+         * Loan
+         * @description What a lender, `/` = nobody, lends a leaf: slots, or a resource in declared units, exact.
+         */
+        Loan: {
+            /** Borrower */
+            borrower: string;
+            /** Lender */
+            lender: string;
+            /** Resource */
+            resource: string;
+            /** Units */
+            units: number | string;
+        };
+        /**
+         * Loans
+         * @description Of a resource group.
+         */
+        Loans: {
+            /** Pairs */
+            pairs: components["schemas"]["Loan"][];
+        };
+        /**
          * Me
          * @description Who asks, as the service knows him.
          */
@@ -2782,6 +2964,39 @@ export interface components {
             text: string;
         };
         /**
+         * NewNotifications
+         * @description The same after a change.
+         */
+        NewNotifications: {
+            /**
+             * Channels
+             * @description `mail`, `webhook`: the ways that reach him.
+             */
+            channels: string[];
+            /**
+             * Events
+             * @description `start`, `reclaim`, `withdrawn`, `end`.
+             */
+            events: string[];
+            /**
+             * Mail
+             * @description Where mail reaches him; null: nowhere, or he wants none.
+             */
+            mail: string | null;
+            offers: components["schemas"]["Offers"];
+            /**
+             * Secret
+             * @description With which messages to the webhook are signed; told when it is made.
+             */
+            secret: string | null;
+            /** User */
+            user: string;
+            /** Wants Mail */
+            wants_mail: boolean;
+            /** Webhook */
+            webhook: string | null;
+        };
+        /**
          * NewToken
          * @description A token that was just made.
          */
@@ -2815,6 +3030,61 @@ export interface components {
             used: string | null;
             /** User */
             user: string;
+        };
+        /**
+         * Notifications
+         * @description How somebody is reached, and what he is told of all his jobs.
+         */
+        Notifications: {
+            /**
+             * Channels
+             * @description `mail`, `webhook`: the ways that reach him.
+             */
+            channels: string[];
+            /**
+             * Events
+             * @description `start`, `reclaim`, `withdrawn`, `end`.
+             */
+            events: string[];
+            /**
+             * Mail
+             * @description Where mail reaches him; null: nowhere, or he wants none.
+             */
+            mail: string | null;
+            offers: components["schemas"]["Offers"];
+            /** User */
+            user: string;
+            /** Wants Mail */
+            wants_mail: boolean;
+            /** Webhook */
+            webhook: string | null;
+        };
+        /**
+         * NotificationsBody
+         * @description What is to be different of how somebody is told; what is left out stays.
+         */
+        NotificationsBody: {
+            /**
+             * Events
+             * @description Of what of all his jobs he is told.
+             */
+            events?: ("start" | "reclaim" | "withdrawn" | "end")[] | null;
+            /**
+             * Mail
+             * @description Whether he wants mail, where there is an address.
+             */
+            mail?: boolean | null;
+            /**
+             * New Secret
+             * @description Make another secret for the webhook.
+             * @default false
+             */
+            new_secret: boolean;
+            /**
+             * Webhook
+             * @description Address that messages are sent to; empty: none any more.
+             */
+            webhook?: string | null;
         };
         /**
          * NotUp
@@ -2865,6 +3135,19 @@ export interface components {
             left_out: number;
             running: components["schemas"]["Running"];
             waiting: components["schemas"]["Waiting"];
+        };
+        /**
+         * Offers
+         * @description Which ways there are to be told.
+         */
+        Offers: {
+            /** Mail */
+            mail: boolean;
+            /**
+             * Webhooks
+             * @description Where a webhook may lead.
+             */
+            webhooks: string[];
         };
         /**
          * Oldest
@@ -3512,6 +3795,11 @@ export interface components {
              */
             need?: string[];
             /**
+             * Notify
+             * @description Of what its owner is told; default: as he said of all his jobs.
+             */
+            notify?: ("start" | "reclaim" | "withdrawn" | "end")[] | null;
+            /**
              * Place
              * @description Whether units go on different hosts or side by side; of a task that packs all on one host.
              */
@@ -3799,6 +4087,27 @@ export interface components {
             place: (string | number)[];
             /** What */
             what: string;
+        };
+        /**
+         * Watch
+         * @description Of what of a job somebody is told.
+         */
+        Watch: {
+            /** Events */
+            events: string[];
+            /** Job */
+            job: string;
+        };
+        /**
+         * WatchBody
+         * @description Of what of a job somebody wants to be told.
+         */
+        WatchBody: {
+            /**
+             * Events
+             * @description None: of nothing, whatever is said of all jobs.
+             */
+            events: ("start" | "reclaim" | "withdrawn" | "end")[];
         };
         /**
          * WhyBoth
@@ -4238,6 +4547,47 @@ export interface operations {
             };
         };
     };
+    consumer_lending: {
+        parameters: {
+            query: {
+                /** @description Path. */
+                consumer: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lending"];
+                };
+            };
+        };
+    };
     list_cycles: {
         parameters: {
             query?: {
@@ -4483,6 +4833,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Explored"];
+                };
+            };
+        };
+    };
+    explore_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExploreBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
                 };
             };
         };
@@ -5186,6 +5578,90 @@ export interface operations {
             };
         };
     };
+    show_watch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watch"];
+                };
+            };
+        };
+    };
+    watch_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WatchBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watch"];
+                };
+            };
+        };
+    };
     release_job: {
         parameters: {
             query?: never;
@@ -5548,6 +6024,124 @@ export interface operations {
             };
         };
     };
+    show_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
+    change_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationsBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewNotifications"];
+                };
+            };
+        };
+    };
+    test_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
     metrics: {
         parameters: {
             query?: never;
@@ -5808,6 +6402,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Applied"];
+                };
+            };
+        };
+    };
+    plan_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };

@@ -98,12 +98,3 @@ export function scaleOf(rows: readonly Numbers[]): number {
   for (const row of rows) most = Math.max(most, row.owned, row.allocated, Math.min(row.limit ?? 0, row.owned * 4));
   return most;
 }
-
-/** Who of the children of a consumer lends, and who borrows, now. */
-export function flowBelow(rows: readonly Numbers[], parent: string): { lenders: Numbers[]; borrowers: Numbers[] } {
-  const children = rows.filter((row) => parentOf(row.path) === parent);
-  return {
-    lenders: children.filter((row) => row.lent > 0).sort((a, b) => b.lent - a.lent),
-    borrowers: children.filter((row) => row.borrowed > 0).sort((a, b) => b.borrowed - a.borrowed),
-  };
-}

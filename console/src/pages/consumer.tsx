@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
 import { serverNow } from "../lib/clock";
-import { count } from "../lib/format";
+import { amount, count } from "../lib/format";
 import { consumerHref, href, route, setQuery } from "../lib/route";
 import { historyOf, RANGES } from "../lib/history";
-import { flowBelow, lastName, numbersOf, parentOf, resourcesOf, scaleOf, type Numbers } from "../lib/tree";
+import { lastName, numbersOf, resourcesOf, scaleOf, type Numbers } from "../lib/tree";
 import { isOfNumbers } from "../store/consumers";
 import { useLive } from "../store/live";
 import { Bar, barText, Legend } from "../ui/bar";
@@ -77,21 +77,38 @@ function History({ path, resource }: { path: string; resource: string }) {
   );
 }
 
-function Lending({ rows, path }: { rows: readonly Numbers[]; path: string }) {
-  const parent = parentOf(path);
-  const { lenders, borrowers } = flowBelow(rows, parent);
-  const below = flowBelow(rows, path);
-  const where = parent === "/" ? "the cluster" : parent;
+function Lending({ path, group, resource, numbers }: { path: string; group: string; resource: string; numbers: string }) {
+  const live = useLive((signal) => get("/v1/consumers/lending", { consumer: path }, signal), [path, numbers], isOfNumbers);
+  const mine = (other: string): boolean => `${other}/`.startsWith(`${path}/`);
   return (
-    <Panel title="Who lends and borrows now">
-      {lenders.length + borrowers.length > 0 ? (
-        <Flow title={`Among the children of ${where}`} lenders={lenders} borrowers={borrowers} mine={path} />
-      ) : (
-        <p>Among the children of {where} nobody lends or borrows.</p>
-      )}
-      {below.lenders.length + below.borrowers.length > 0 && (
-        <Flow title="Below it" lenders={below.lenders} borrowers={below.borrowers} mine="" />
-      )}
+    <Panel title="Who lends to whom now">
+      <Shown live={live}>
+        {(found) => {
+          const all = found.resource_groups[group]?.pairs ?? [];
+          const pairs = all.filter((pair) => pair.resource === (resource || "slots"));
+          const [from, to, inside] = [
+            pairs.filter((pair) => mine(pair.borrower) && !mine(pair.lender)),
+            pairs.filter((pair) => mine(pair.lender) && !mine(pair.borrower)),
+            pairs.filter((pair) => mine(pair.lender) && mine(pair.borrower)),
+          ];
+          const parts = [["It borrows", from], ["It lends", to], ["Among those below it", inside]] as const;
+          return (
+            <>
+              {pairs.length === 0 && <p>It lends nothing and borrows nothing.</p>}
+              {parts.map(([title, some]) =>
+                some.length > 0 ? (
+                  <div key={title}>
+                    <p>
+                      {title} {count(some.reduce((sum, pair) => sum + amount(pair.units), 0))}:
+                    </p>
+                    <Flow pairs={some} mine={mine} />
+                  </div>
+                ) : null,
+              )}
+            </>
+          );
+        }}
+      </Shown>
     </Panel>
   );
 }
@@ -181,7 +198,7 @@ function Whole({ groups, path }: { groups: Record<string, Schemas["Group"]>; pat
         </Panel>
         <div>
           <History path={path} resource={resource} />
-          <Lending rows={rows} path={path} />
+          <Lending path={path} group={name} resource={resource} numbers={barText(numbers)} />
           {consumer.budget && (
             <Panel title="Budget">
               <BudgetLine budget={consumer.budget} />

@@ -37,19 +37,27 @@ class Meter:
         """All that counts up to an instant; nothing is written down."""
         first = steps.first(now)
         found = {start: list(amounts) for start, amounts in self.booked.items() if start >= first}
-        at = now if self.since is None else max(self.since, first)
-        while at < now and any(self.rate):
-            start, end = steps.of(at)
-            end = min(end, now)
-            mine = found.setdefault(start, [0] * len(self.rate))
-            for place, rate in enumerate(self.rate):
-                mine[place] += rate * (end - at)
-            at = end
+        self._book(found, first, now, steps)
         return found
 
     def advance(self, now: int, steps: Steps) -> None:
         """Write all down up to an instant."""
-        self.booked, self.since = self.until(now, steps), now
+        first = steps.first(now)
+        for start in [start for start in self.booked if start < first]:
+            del self.booked[start]
+        self._book(self.booked, first, now, steps)
+        self.since = now
+
+    def _book(self, booked: dict[int, list[int]], first: int, now: int, steps: Steps) -> None:
+        """Add what is held since the last time, from the first step that counts on."""
+        at = now if self.since is None else max(self.since, first)
+        while at < now and any(self.rate):
+            start, end = steps.of(at)
+            end = min(end, now)
+            mine = booked.setdefault(start, [0] * len(self.rate))
+            for place, rate in enumerate(self.rate):
+                mine[place] += rate * (end - at)
+            at = end
 
 
 class History:

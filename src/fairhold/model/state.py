@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.model.siting import ANYWHERE
 
@@ -55,13 +55,11 @@ class Request:
     preemptible: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(NamedTuple):
     """Units that a request holds on one host, started together.
 
     host : empty where the group is a plain number of slots
     pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
-    lenders : (row of a consumer, units that stand on what it owns), by row
     parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
               several; empty = of one, or unknown
     attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none

@@ -181,7 +181,7 @@ def as_file(state: State) -> State:
     ]
     return replace(
         state,
-        allocations=tuple(replace(each, attempt=0) for each in state.allocations),
+        allocations=tuple(each._replace(attempt=0) for each in state.allocations),
         notices=notices,
         held=(*state.held, *freed),
         freed=(),

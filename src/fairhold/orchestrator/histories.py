@@ -101,10 +101,11 @@ class Borders:
         histories = books.vectors.histories if books is not None and books.vectors is not None else ()
         self._counted = [history for history in histories if history.is_counted]
         self._due: int | None = None
+        self.may_come = bool(self._counted)
 
     def next(self, now: int) -> int | None:
-        """The next border; None = nobody waits, or no history counts."""
-        if not self._counted or not self._is_waiting():
+        """The next border; None = nobody waits."""
+        if not self._is_waiting():
             return None
         if self._due is None:
             self._due = min(history.steps.of(now)[1] for history in self._counted)

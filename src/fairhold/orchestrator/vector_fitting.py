@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.active_entries import groups_of_members
 from fairhold.errors import Fault, InputError, count
+from fairhold.kernels.vectors import count as count_units
 from fairhold.kernels.vectors import lack
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.model.siting import PACK, words_of
@@ -89,8 +90,16 @@ def _that_will_do(books: Books, groups: frozenset[str], siting: Siting) -> Suita
         if len(suitable) >= MOST_SUITABLE:
             suitable.clear()
         hosts = _with_labels(books, groups, siting)
-        known = suitable[key] = hosts, Counter([host.amounts for host in hosts])
+        known = suitable[key] = hosts, _sizes(books.rows.source, hosts)
     return known
+
+
+def _sizes(plan: Plan, hosts: Sequence[Host]) -> Mapping[Vector, int]:
+    """What hosts have, with overcommitment → how many have it: most hosts are like others."""
+    found: Counter[Vector] = Counter()
+    for amounts, number in Counter([host.amounts for host in hosts]).items():
+        found[_total(plan.resources, amounts)] += number
+    return found
 
 
 def _with_labels(books: Books, groups: frozenset[str], siting: Siting) -> list[Host]:
@@ -114,23 +123,17 @@ def _with_labels(books: Books, groups: frozenset[str], siting: Siting) -> list[H
 def _check_hosts(plan: Plan, suitable: Suitable, unit: Vector, together: int, siting: Siting) -> None:
     """Refuse units that start together if these hosts never have room for them."""
     hosts, sizes = suitable
-    most, fits = _rooms(plan, sizes, unit)
+    rooms = {size: count_units(unit, size) for size in sizes}
+    most = max(rooms.values(), default=0)
     where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
     if not most:
         raise _refused("never-fits", _nearest(plan.resources, hosts, unit, where), "ask for less, or for larger hosts")
-    who = f"all hosts{where} together have"
+    fits, who = sum(rooms[size] * number for size, number in sizes.items()), f"all hosts{where} together have"
     if siting.place == PACK:
         fits, who = most, f"`place: pack` wants one host, and the largest{where} has"
     if fits < together:
         what = f"{count(together, 'unit')} at once can never start: {who} room for {fits}"
         raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
-
-
-def _rooms(plan: Plan, sizes: Mapping[Vector, int], unit: Vector) -> tuple[int, int]:
-    """Units that one of some hosts has room for at most, and all together; sizes: how many hosts have such amounts."""
-    totals = {amounts: _total(plan.resources, amounts) for amounts in sizes}
-    rooms = {amounts: _units(totals[amounts], unit) for amounts in sizes}
-    return max(rooms.values(), default=0), sum(rooms[amounts] * number for amounts, number in sizes.items())
 
 
 def _vector(books: Books, event: JobSubmitted) -> Vector:
@@ -159,10 +162,6 @@ def _vector(books: Books, event: JobSubmitted) -> Vector:
 def _total(resources: Sequence[Resource], amounts: Vector) -> Vector:
     pairs = zip(amounts, resources, strict=True)
     return tuple(int(amount * resource.overcommit) for amount, resource in pairs)
-
-
-def _units(room: Vector, unit: Vector) -> int:
-    return min(has // needs for has, needs in zip(room, unit, strict=True) if needs)
 
 
 def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector, where: str) -> str:

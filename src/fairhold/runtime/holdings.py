@@ -14,12 +14,13 @@ from fairhold.orchestrator.lending import Lenders
 from fairhold.orchestrator.owned import borrowed_parts, deserved_now, owned_amounts, owners_of, unit_held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.lending import Lending
 
 Columns = dict[str, list[int]]
 """Path of a consumer, all of them → base units of every resource."""
@@ -136,9 +137,20 @@ def _borrow_deserved(columns: dict[str, Columns], paths: Iterable[str]) -> None:
 
 def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, Columns]) -> None:
     """Queues lend what they deserve and others hold, by sums as slots are lent."""
+    paths = cluster.books[POOLED].rows.source.tree.paths
+    for at, lending in queue_lending(cluster, now, columns):
+        for row, amount in lending.lent.items():
+            columns["lent"][paths[row]][at] = amount
+
+
+def queue_lending(cluster: Cluster, now: int, columns: Mapping[str, Columns]) -> Iterator[tuple[int, Lending]]:
+    """Of every entry of queues and each resource: its place in a vector, who borrows and who lends.
+
+    columns : with `owned` and `allocated`, as `holdings_now` has them
+    """
     books = cluster.books[POOLED]
     plan, paths = books.rows.source, books.rows.source.tree.paths
-    owned, allocated, lent = columns["owned"], columns["allocated"], columns["lent"]
+    owned, allocated = columns["owned"], columns["allocated"]
     for force in entries_in_force(plan, now):
         if not force.entry.policy.has_queues:
             continue
@@ -150,5 +162,4 @@ def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, Columns]) -> N
             lenders = Lenders(books.rows.tree, own, zeros(len(own)), there[at])
             for leaf in books.rows.leaves:
                 lenders.hold(leaf, allocated[paths[leaf]][at] if is_mine[leaf] else 0)
-            for row, amount in lenders.now().lent.items():
-                lent[paths[row]][at] = amount
+            yield at, lenders.now()

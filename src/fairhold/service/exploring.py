@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.window_preview import calendar_document
-from fairhold.lab.explorer import Explorer
+from fairhold.lab.explorer import Explorer, parse_change
+from fairhold.lab.explorer.changes import DEMAND
 from fairhold.lab.explorer.fields import content_document, explored_document
+from fairhold.planio.rewriting import rewritten
 from fairhold.planio.state import parse_state
 from fairhold.service.planning import NAME, state_now
 from fairhold.units import format_instant
@@ -42,6 +44,13 @@ def explored(frozen: Frozen, text: str, changes: Sequence[str], consumer: str) -
     found = explorer.explore(changes)
     why = {"before": explorer.why(consumer), "after": explorer.why(consumer, found)} if consumer else None
     return _head(frozen) | explored_document(found) | {"why": why}
+
+
+def drafted(frozen: Frozen, text: str, changes: Sequence[str]) -> Document:
+    """The text of the plan with changes, and those of them that are not of the plan; InputError as `explored`."""
+    document = explorer_of(frozen, text).explore(changes).plan_document
+    left = [each for each in changes if parse_change(each).steps[0] == DEMAND]
+    return _head(frozen) | {"text": rewritten(text, document), "left_out": left}
 
 
 def windows_ahead(frozen: Frozen, text: str, ahead: int, *, with_reclaims: bool) -> Document:

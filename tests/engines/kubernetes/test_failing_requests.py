@@ -40,9 +40,8 @@ def no_file() -> str:
 def client(answer: bytes = b"{}", token: Callable[[], str] = str) -> Api:
     """A client whose API server says the same to everything."""
     api = Api(Access("https://server", verify=False, token=token))
-    api._client.close()
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer))
-    api._client = httpx.Client(transport=transport, base_url="https://server")
+    api.close()
+    api._transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer))
     return api
 
 

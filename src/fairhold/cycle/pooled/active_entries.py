@@ -67,12 +67,12 @@ def entries_in_force(plan: Plan, instant: int, spent: frozenset[int] = frozenset
     A consumer is a member of the first of these entries that shares a group with any entry of its branch, at whatever
     time that one is in force. A consumer of no entry is a member only if all entries of the plan share the same groups.
     """
-    groups: dict[int, list[str]] = {}
-    for group in plan.resource_groups:
-        for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
-            groups.setdefault(at, []).append(group)
-    key = "entries in force", *((at, *names) for at, names in groups.items())
+    key = "entries in force", plan.calendar and tuple(in_force(plan, group, instant) for group in plan.resource_groups)
     if key not in plan.known:
+        groups: dict[int, list[str]] = {}
+        for group in plan.resource_groups:
+            for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
+                groups.setdefault(at, []).append(group)
         plan.known[key] = _with_members(plan, groups)
     known: list[InForce] = plan.known[key]
     return _under(plan, known, spent, key) if spent else known
@@ -130,7 +130,14 @@ def tops_of_queues(plan: Plan) -> frozenset[int]:
 
 
 def groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:
-    """First-level consumer → groups in whose hosts its units of vectors may stand."""
+    """First-level consumer → groups in whose hosts its units of vectors may stand; worked out once for a plan."""
+    if "groups of members" not in plan.known:
+        plan.known["groups of members"] = _groups_of_members(plan)
+    known: dict[int, frozenset[str]] = plan.known["groups of members"]
+    return known
+
+
+def _groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:
     entries = entries_of(plan)
     all_groups = {frozenset(entry.resource_groups) for entry in entries}
     found: dict[int, frozenset[str]] = {}

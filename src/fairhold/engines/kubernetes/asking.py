@@ -79,6 +79,12 @@ class Asking:
             return False
         return pod.is_gated or pod.is_kept or not pod.is_daemon
 
+    def is_left_behind(self, pod: Pod) -> bool:
+        """Whether a pod that nobody governs has a mark by which it waits for ever: its namespace was governed once."""
+        if self._observes or pod.namespace not in self.namespaces or self.governs(pod):
+            return False
+        return pod.is_gated or pod.is_kept
+
     def _is_somebodys(self, pod: Pod) -> bool:
         """Whether a pod belongs to a consumer, be it one that the plan does not have."""
         try:
@@ -144,7 +150,7 @@ class Asking:
             what, mend = self.fleet.avoided.said(work.pod.family)
             if what and fault.code == "never-fits":
                 fault = Fault("not-bound", what, mend)
-            work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
+            work.refuse(replace(fault, what=self.fleet.in_words(fault.what), mend=self.fleet.in_words(fault.mend)))
             self.faulted.append(uid)
 
     def label_all(self) -> None:
@@ -231,6 +237,13 @@ class Asking:
             raise InputError([Fault("gang-incomplete", what, "it starts when so many are there")])
         return sorted(there, key=lambda each: each.worth), ""
 
+    def _check_nodes(self, pods: Sequence[Pod]) -> None:
+        """Raise InputError `never-fits` where no node of the cluster suits a pod."""
+        for constraint in dict.fromkeys(pod.constraint for pod in pods):
+            what, mend = self.fleet.why_none_suits(constraint)
+            if what:
+                raise InputError([Fault("never-fits", what, mend)])
+
     def _check_others(self, pods: Sequence[Pod]) -> None:
         """Raise InputError `no-such-resource` where no node has what a pod asks for beside what the plan shares.
 
@@ -256,6 +269,7 @@ class Asking:
             check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
         if pod.is_gated:
+            self._check_nodes(pods)
             self._check_others(pods)
         siting = self._siting(pods) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0

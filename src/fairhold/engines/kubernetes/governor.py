@@ -54,8 +54,7 @@ class Governor:
         """While it observes, the pods that are nobody's."""
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
-        self._is_first = True
-        self._lost_at = 0
+        self._is_first, self._lost_at = True, 0
 
     # What is seen
 
@@ -134,6 +133,7 @@ class Governor:
         self.asking.drop(uid)
         if (work := self.works.lose(uid)) is not None:
             self.gangs.touch(work.job)
+            self.fleet.is_to_forget |= work.host not in self.fleet.nodes
 
     def all_seen(self) -> None:
         """What is known of the cluster is up to date."""
@@ -335,6 +335,7 @@ class Governor:
                 self.works.lose_host(said.machine)
                 yield from self.works.take_news()
             yield self._report_of(said, held.get(said, ())) if isinstance(said, str) else said
+        self.fleet.forget_gone(lambda: {work.host for work in self.works.of.values() if work.attempt})
         yield from self.asking.fill_vacancies()
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()

@@ -17,7 +17,7 @@ from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.orchestrator.replanning import put_in_force
+from fairhold.orchestrator.replanning import forget_machines, put_in_force
 from fairhold.planio.nodes import nodes_document, nodes_of, take_nodes, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError
@@ -246,6 +246,7 @@ def _replay_nodes(
     plan = with_nodes(core.plan, core.nodes.values())
     books = open_cluster_books(plan, at, {group: tuple(entries) for group, entries in force.items()})
     put_in_force(core.cluster, books)
+    forget_machines(core.cluster, core.nodes)
     core.use(plan, core.cluster)
     core.usage.plan_changed(core.cluster, at)
 

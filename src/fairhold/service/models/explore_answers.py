@@ -78,6 +78,15 @@ class Explored(Answer):
     why: WhyBoth | None
 
 
+class Draft(Answer):
+    """A text of a plan that nobody has put in force."""
+
+    version: int = Field(description="Of the plan that it was made from.")
+    at: Instant
+    text: str
+    left_out: list[str] = Field(description="Changes of what is wanted: a plan does not say it.")
+
+
 class Windows(Answer):
     """As `fairhold windows --json`."""
 

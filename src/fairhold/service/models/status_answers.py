@@ -31,6 +31,28 @@ class HostsOther(Answer):
     hosts: list[str]
 
 
+class Loan(Answer):
+    """What a lender, `/` = nobody, lends a leaf: slots, or a resource in declared units, exact."""
+
+    lender: str
+    borrower: str
+    resource: str
+    units: int | float | str
+
+
+class Loans(Answer):
+    """Of a resource group."""
+
+    pairs: list[Loan]
+
+
+class Lending(Answer):
+    """Pairs in which a consumer, or somebody below it, lends or borrows."""
+
+    consumer: str
+    resource_groups: dict[str, Loans]
+
+
 class HostsStatus(Answer):
     """How many hosts there are, and which are not up."""
 

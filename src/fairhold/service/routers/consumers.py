@@ -10,9 +10,10 @@ from fairhold.access.permissions import Permission as May
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import consumers as view
 from fairhold.runtime.live.views.consumer_versions import consumers_since
+from fairhold.runtime.live.views.lending import lending_document, together
 from fairhold.service.allowing import allows, require_seen
 from fairhold.service.context import ServiceOf
-from fairhold.service.models import answers
+from fairhold.service.models import answers, status_answers
 from fairhold.service.routers.cycles import require_known
 from fairhold.units import LAST_INSTANT
 
@@ -42,6 +43,23 @@ async def list_consumers(
 
     found = await service.read(look)
     return JSONResponse(await asyncio.to_thread(service.shown, found))
+
+
+@router.get("/lending", response_model=status_answers.Lending, openapi_extra=allows(May.VIEW))
+async def consumer_lending(
+    service: ServiceOf, consumer: Annotated[str, Query(max_length=10_000, description="Path.")]
+) -> Response:
+    """Who lends a consumer and those below it what, and to whom they lend, now."""
+    require_seen(service.rights, consumer)
+
+    def look(core: Core) -> dict[str, Any]:
+        require_known(core, consumer, "")
+        return lending_document(core, consumer)
+
+    found = service.shown(await service.read(look))
+    for group in found["resource_groups"].values():  # whom he does not see are one
+        group["pairs"] = together(group["pairs"])
+    return JSONResponse(found)
 
 
 @router.get("/explanation", response_model=answers.ConsumerExplanation, openapi_extra=allows(May.VIEW))

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from fairhold.service.allowing import SEE_ALL, allows
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import ServiceOf
-from fairhold.service.exploring import content, explored, windows_ahead
+from fairhold.service.exploring import content, drafted, explored, windows_ahead
 from fairhold.service.fields import Span
 from fairhold.service.models import explore_answers as answers
 from fairhold.service.models.requests import AHEAD, ExploreBody
@@ -27,6 +27,12 @@ async def explorable(service: ServiceOf) -> Response:
 async def explore(service: ServiceOf, body: ExploreBody) -> Response:
     """What other numbers would do to the cluster now."""
     return JSONResponse(await service.work_out(explored, *await at_hand(service), body.changes, body.consumer))
+
+
+@router.post("/explore/plan", response_model=answers.Draft, openapi_extra=allows(SEE_ALL))
+async def explore_plan(service: ServiceOf, body: ExploreBody) -> Response:
+    """The text of the plan in force with changes, and its comments as they are."""
+    return JSONResponse(await service.work_out(drafted, *await at_hand(service), body.changes))
 
 
 @router.get("/windows", response_model=answers.Windows, openapi_extra=allows(SEE_ALL))

@@ -1,12 +1,14 @@
 """The plan: looked at, checked, compared, put in force, taken back."""
 
 import asyncio
-from typing import Annotated, NamedTuple
+import json
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
 from fairhold.access.permissions import Permission as May
+from fairhold.planio.schema import schema
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.core import Core
 from fairhold.service.allowing import SEE_ALL, allows
@@ -71,6 +73,13 @@ async def plan_in_force(service: ServiceOf) -> Response:
     plan = await asyncio.to_thread(service.store.plan)
     assert plan is not None, "a service has a plan"
     return with_version(plan_document(plan), plan.version)
+
+
+@router.get("/schema", openapi_extra=allows(May.VIEW))
+async def plan_schema() -> dict[str, Any]:
+    """The JSON schema of plans: their keys, with what may stand there."""
+    found: dict[str, Any] = json.loads(schema("plan"))
+    return found
 
 
 @router.get("/versions", response_model=answers.Plans, openapi_extra=allows(SEE_ALL, May.EDIT_PLAN))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import short
-from fairhold.cycle.verify.finding import Finding
 from fairhold.model.vector import amounts_document, number
+from fairhold.reference.document import short
+from fairhold.reference.finding import Finding
 from fairhold.units import format_instant, parse_duration
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.spent import while_used_up
-from fairhold.cycle.verify.windows import open_entries
+from fairhold.reference.windows import open_entries
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan, PolicyEntry
