@@ -278,10 +278,7 @@ class Store(PeopleStore, Protocol):
         ...
 
     def lead(self, directory: Path, term: int) -> None:
-        """Write from now on, by a term that was taken (`ports.leading`); the state directory is held, too.
-
-        StoreError `store-lost` where another has taken the store over since.
-        """
+        """Write from now on, by a term that was taken (`ports.leading`); StoreError where another has a later one."""
         ...
 
     def transaction(self) -> AbstractContextManager[Batch]:
