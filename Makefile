@@ -41,7 +41,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts
+	$(BIN)/python console/build.py browser $(addprefix browser/,$(addsuffix .browser.ts,console plan roles look sign-in))
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
