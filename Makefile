@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 CONSOLE := .venv/.console
-CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print)
+CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print) src/fairhold/drawing/look.css
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
 # Every command that a test or a benchmark starts would compile all of its modules anew.
