@@ -9,7 +9,7 @@ TEST_JOBS ?= 4
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run console console-types browser browser-short setup test check bench storm \
-	kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
+	failover-short kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
@@ -41,7 +41,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser $(addprefix browser/,$(addsuffix .browser.ts,console plan roles look sign-in))
+	$(BIN)/python console/build.py browser $(addprefix browser/,$(addsuffix .browser.ts,console plan roles look sign-in tenant))
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup
@@ -63,7 +63,11 @@ bench: setup
 
 ## The long form of the random tests.
 storm: setup
-	HYPOTHESIS_PROFILE=storm $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
+	HYPOTHESIS_PROFILE=storm FAIRHOLD_ROUNDS=1000 $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
+
+## Two services of one store: what happens to the one that leads, and 50 random rounds on each kind of store.
+failover-short: setup
+	FAIRHOLD_ROUNDS=50 $(BIN)/python -m pytest -n $(TEST_JOBS) tests/failover
 
 ## The programs of a Kubernetes cluster, for tests/kubernetes: needs Go, 10 minutes and 4 GB once.
 kubernetes-cluster: setup
@@ -83,7 +87,8 @@ kubernetes-short: kubernetes-cluster
 
 ## Kills the service 100 times and the API server and its store 30 times while Jobs run; then the service alone.
 kubernetes-storm: kubernetes-cluster
-	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster tests/kubernetes/test_kills.py
+	FAIRHOLD_KUBERNETES=required FAIRHOLD_KILLS=100 $(BIN)/python -m pytest -m cluster \
+		-k "all or hundred" tests/kubernetes/test_kills.py
 
 ## A bank on Kubernetes: lending and reclaim of GPUs on a control plane of this machine, as kubectl shows them.
 kubernetes-demo: kubernetes-cluster

@@ -14,6 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, twenty_consumers, wide_plan_text
+from bench.following import following
 from bench.golden import golden
 from bench.kubernetes import kubernetes
 from bench.live import live
@@ -107,7 +108,7 @@ def cycles() -> dict[str, dict[str, float]]:
     return found
 
 
-UNITS = {"ms": "ms", "mb": "MB", "per_s": "/s", "ratio": "times", "percent": "%"}
+UNITS = {"ms": "ms", "mb": "MB", "per_s": "/s", "ratio": "times", "percent": "%", "cores": "cores"}
 AT_LEAST = {"per_s", "ratio"}
 """Units of figures that are to be above their goal; the others are to be below."""
 
@@ -141,6 +142,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "processes": processes,
     "cycles": cycles,
     "people": people,
+    "following": following,
     "pools": pools,
     "queues": queues,
     "vectors": vectors,

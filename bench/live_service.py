@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 COMMAND = Path(sys.executable).parent / "fairhold"
 DISK = "/var/tmp"
@@ -44,13 +44,13 @@ def plan_text(slots: int) -> str:
 class LiveService:
     """A service and one connection to it, which is kept open."""
 
-    def __init__(self, directory: Path, slots: int) -> None:
-        self.directory, self.slots = directory, slots
+    def __init__(self, directory: Path, slots: int, plan: str = "", words: Sequence[str] = ()) -> None:
+        self.directory, self.slots, self._words = directory, slots, words
         self._plan = directory / "plan.json"
-        self._plan.write_text(plan_text(slots))
+        self._plan.write_text(plan or plan_text(slots))
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: HTTPConnection
-        self._token = ""
+        self.address = self.token = ""
 
     @property
     def state(self) -> Path:
@@ -66,7 +66,7 @@ class LiveService:
     def start(self) -> Self:
         """Start it, and come back when it answers and its agent is there."""
         self.launch()
-        self._until(lambda: self.get("/v1/health")["agents"][0]["connected"])
+        self.until(lambda: self.get("/v1/health")["agents"][0]["connected"])
         return self
 
     def launch(self) -> None:
@@ -74,15 +74,17 @@ class LiveService:
         told = self.state / "service.json"
         told.unlink(missing_ok=True)
         command = [str(COMMAND), "serve", str(self._plan), "--state", str(self.state), "--port", "0"]
+        command += self._words
         environment = {**os.environ, "FAIRHOLD_STATE": str(self.directory / "home"), "FAIRHOLD_JIT": "off"}
         with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-        self._until(told.exists)
-        address = json.loads(told.read_text())["url"].removeprefix("http://")
-        self._token = (self.state / "token").read_text().strip()
-        self._connection = HTTPConnection(address, timeout=PATIENCE)
+        self.until(told.exists)
+        self.address = json.loads(told.read_text())["url"].removeprefix("http://")
+        self.token = (self.state / "token").read_text().strip()
+        self._connection = HTTPConnection(self.address, timeout=PATIENCE)
 
-    def _until(self, is_so: Callable[[], object]) -> None:
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Wait for something, as long as the service runs."""
         give_up = time.monotonic() + PATIENCE
         while not is_so():
             assert self._process is not None
@@ -93,7 +95,7 @@ class LiveService:
     def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - whatever JSON says
         """A request, and the JSON of its answer."""
         content = None if body is None else json.dumps(body)
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         self._connection.request(method, path, content, headers)
         answer = self._connection.getresponse()
         text = answer.read()
@@ -138,10 +140,12 @@ class LiveService:
 
 
 @contextmanager
-def live_service(slots: int, *, starts: bool = True) -> Iterator[LiveService]:
+def live_service(
+    slots: int, *, starts: bool = True, plan: str = "", words: Sequence[str] = ()
+) -> Iterator[LiveService]:
     """A service in a temporary directory, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="fairhold-bench-", dir=DISK) as folder:
-        service = LiveService(Path(folder), slots)
+        service = LiveService(Path(folder), slots, plan, words)
         try:
             if starts:
                 service.start()

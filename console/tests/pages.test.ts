@@ -18,6 +18,7 @@ import { secondsUntil } from "../src/pages/what-if";
 import { patched, type Groups } from "../src/store/consumers";
 import { placed } from "../src/ui/time-marks";
 import { consequence } from "../src/pages/job-actions";
+import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
 import { joined } from "../src/store/pages";
 import { stacked } from "../src/ui/chart";
@@ -282,5 +283,13 @@ describe("words", () => {
   it("tell entries of the log, also of kinds without words", () => {
     expect(eventText({ seq: 1, at: "", kind: "Noticed", attempt: 3, taker: "/A", reason: "quota" })).toBe("attempt 3 gets notice for /A: quota");
     expect(eventText({ seq: 1, at: "", kind: "New", host: "g1", empty: "" })).toBe("host g1");
+  });
+});
+
+describe("what one is told of a job", () => {
+  it("is what was chosen, in its order, each once", () => {
+    expect(chosen(["end"], "start", true)).toEqual(["start", "end"]);
+    expect(chosen(["start", "end"], "end", false)).toEqual(["start"]);
+    expect(chosen(["end"], "end", true)).toEqual(["end"]);
   });
 });

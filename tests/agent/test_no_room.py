@@ -74,7 +74,7 @@ def test_what_fails_for_room_is_done_when_there_is_some(
 
 def test_a_first_lease_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = Spool(str(tmp_path / "spool"))
-    made = Agent(str(tmp_path), spool, Address("unix:/no"), SECRET, host="h", slots=1, base="")
+    made = Agent(str(tmp_path), spool, [Address("unix:/no")], SECRET, host="h", slots=1, base="")
     made._length = 600.0
 
     def full(_: float) -> None:
@@ -95,7 +95,7 @@ def test_a_lease_that_cannot_be_written_is_the_one_before_where_that_ends_earlie
     """A later one is from before the host's start: with it, work could outlast the service's count."""
     spool = Spool(str(tmp_path / "spool"))
     spool.write_lease(had)
-    made = Agent(str(tmp_path), spool, Address("unix:/no"), SECRET, host="h", slots=1, base="")
+    made = Agent(str(tmp_path), spool, [Address("unix:/no")], SECRET, host="h", slots=1, base="")
     made._attempts.lease, made._length = spool.lease(), 600.0
 
     def broken(*_: object) -> int:

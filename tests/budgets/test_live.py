@@ -95,7 +95,7 @@ def test_a_job_that_moves_takes_its_use_with_it_from_then_on() -> None:
     assert spending is not None
     house.take(JobChanged("j1", consumer="/B"), MINUTE)
     row = house.plan.tree.rows["/A"]
-    assert spending.used(house.now + HOUR)[row] == 4 * MINUTE
+    assert spending.used(house.now + HOUR)[row] == {0: 4 * MINUTE}
 
 
 @pytest.mark.parametrize("policy", ["hybrid", "ownership"])
@@ -144,7 +144,7 @@ def test_a_budget_that_is_new_in_a_plan_begins_with_what_runs() -> None:
     new = thaw(freeze(house.live.cluster), open_books(plan_of(), State(now=house.now)), forgets=False, own="")
     spending = new.books["c"].spending
     assert spending is not None
-    assert spending.used(house.now) == {house.plan.tree.rows["/A"]: 3 * (8 * MINUTE - SECOND)}
+    assert spending.used(house.now) == {house.plan.tree.rows["/A"]: {0: 3 * (8 * MINUTE - SECOND)}}
 
 
 def test_the_log_says_once_that_a_budget_runs_low_and_once_that_it_begins_again() -> None:
@@ -235,7 +235,7 @@ def test_a_service_that_starts_again_counts_on(tmp_path: Path, *, is_snapshot: b
     office.store.close()
     store = open_store(tmp_path)
     core = Core(store, office.tick, cycle_min_gap=0)
-    take_up(core, 1)
+    take_up(core)
     assert json.loads(frozen(core))["cluster"] == json.loads(was)["cluster"]
     store.close()
 

@@ -36,7 +36,7 @@ def text_of(policy: str = "hybrid", **stated: Any) -> str:
         ({"budget": DAY | {"unit_hours": 1.5}}, "not-whole", "budget.unit_hours", "write 1 or 2"),
         ({"budget": DAY | {"period": "hour"}}, "unknown-word", "budget.period", "write one of `day`, `week`, `month`"),
         ({"budget": DAY | {"then": "wiat"}}, "unknown-word", "budget.then", "did you mean `wait`?"),
-        ({"budget": DAY | {"hours": 1}}, "unknown-key", "budget.hours", "did you mean `unit_hours`?"),
+        ({"budget": DAY | {"hours": 1}}, "other-policy", "budget.hours", "write `unit_hours`"),
         ({"user_limit": 0}, "out-of-range", "/A.user_limit", "write a number from 1"),
         ({"max_run_time": 0}, "out-of-range", "/A.max_run_time", "write `none` for no limit"),
         ({"max_run_time": "0s"}, "out-of-range", "/A.max_run_time", "write `none` for no limit"),

@@ -56,6 +56,6 @@ def test_users_stay_within_their_limit_and_a_start_reads_everything_back(tmp_pat
     play.store.close()
     store = open_store(tmp_path / "state", cluster="", node="n1", now=play.clock())
     core = Core(store, play.clock, cycle_min_gap=10_000)
-    take_up(core, play.core.version)
+    take_up(core)
     assert json.loads(frozen(core))["cluster"] == was
     store.close()

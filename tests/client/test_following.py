@@ -13,6 +13,8 @@ import pytest
 import fairhold
 from fairhold.client import following
 from fairhold.client.errors import Refused, ServiceError, ServiceMissing
+from fairhold.client.finding import Target
+from fairhold.client.rotation import Rotation
 from fairhold.errors import UsageError
 from tests.client.fake import Fake, Problem, fault
 from tests.client.serving import fake as fake  # noqa: PLC0414 - a fixture
@@ -74,7 +76,7 @@ def test_a_stream_that_cannot_go_on_says_why(fake: Fake, monkeypatch: pytest.Mon
         with pytest.raises(Refused, match="events-gone"):
             next(service.follow(3))
     with httpx.Client(base_url="http://127.0.0.1:1") as nobody, pytest.raises(ServiceMissing):
-        next(following.follow(nobody, "nobody", 1))
+        next(following.follow([nobody], Rotation(Target("http://nobody")), 1))
 
 
 @pytest.mark.usefixtures("fake")

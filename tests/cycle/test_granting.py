@@ -1,4 +1,4 @@
-"""Leaves that cannot use what they are handed give way at once, with the answer of one at a time."""
+"""Leaves that cannot use what they are handed give way at once."""
 
 from __future__ import annotations
 
@@ -6,35 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
 
 from fairhold.cycle.invariants import check
-from fairhold.cycle.open import open_books, settle
-from fairhold.cycle.run import quotas, run
+from fairhold.cycle.open import open_books
+from fairhold.cycle.run import run
 from fairhold.kernels.distribute import grant
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
-from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
-from tests.oracles.granting import grant_one_by_one
-from tests.properties.strategies import GROUP, Case, cases
 
 if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
-
-
-def before_the_grants(case: Case) -> CycleResult:
-    books = open_books(case.plan, case.state)
-    settle(books, case.state)
-    result = quotas(books[GROUP], case.state.now)
-    set_reserves_aside(result.snapshot, result.draft)
-    return result
-
-
-@given(cases(requested=True, notices=False))
-def test_what_is_granted_is_what_one_stuck_leaf_at_a_time_gives(case: Case) -> None:
-    slow, fast = before_the_grants(case), before_the_grants(case)
-    grant_idle_slots(fast.snapshot, fast.draft)
-    assert list(fast.decision.grants) == grant_one_by_one(slow.snapshot, slow.draft)
 
 
 @pytest.mark.parametrize(("reserved", "granted", "most"), [(0, 30, 1), (1, 0, 2)])

@@ -15,7 +15,7 @@ from fairhold.cycle.explain import Change, Level, OwnBound, bound_by_need, expla
 from fairhold.cycle.invariants import check
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
-from fairhold.cycle.verify import TOP, Quotas, verify
+from fairhold.cycle.verify import verify
 from fairhold.lab.candidates import candidates
 from fairhold.ledger.rows import lay_out
 from fairhold.model.policy import OwnDivision, Policy
@@ -26,16 +26,17 @@ from fairhold.policies.hybrid.policy import HYBRID
 from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS
 from fairhold.policies.registry import POLICIES, RefusedPolicyError, register
 from fairhold.policies.rules import Rules
+from fairhold.reference.quotas.level import Entitlement
 from fairhold.runtime.explaining import as_document, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairhold.cycle.run import CycleResult
-    from fairhold.cycle.verify import Sheet
     from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
     from fairhold.model.plan import Plan
+    from fairhold.reference.consumers import Consumers
 
 PULL = Setting("pull", Kind.WHOLE, "Who pulls more has all that it wants before others have any.", most=9, default=0)
 LATER = OwnBound("later", "PULL-1", "others pull more")
@@ -71,18 +72,21 @@ def derive(result: CycleResult, parent: int) -> Level:
     return Level(rows.path(parent), draft.quota[parent], Fraction(0), "pulled", (*siblings,), ", by pull", columns)
 
 
-def recompute(sheet: Sheet) -> Quotas:
-    none = dict.fromkeys(sheet.paths, 0)
-    need = sheet.summed(sheet.usable)
-    quota = {TOP: sheet.slots}
-    for path in sheet.paths:
+def recompute(consumers: Consumers, slots: int, demand: Mapping[str, int]) -> Entitlement:
+    none = dict.fromkeys(consumers.order, 0)
+    need: dict[str, int] = {}
+    for path in consumers.upward:
+        children = consumers[path].children
+        need[path] = sum(need[child] for child in children) if children else demand[path]
+    quota = {"/": slots}
+    for path in consumers.order:
         left = quota[path]
-        for child in sorted(sheet.children[path], key=lambda each: -sheet.more[each].get("pull", 0)):
+        for child in sorted(consumers[path].children, key=lambda each: -consumers[each].stated.more.get("pull", 0)):
             quota[child] = min(left, need[child])
             left -= quota[child]
-    quota[TOP] = sum(quota[child] for child in sheet.children[TOP])
-    nothing = dict.fromkeys(sheet.paths, Fraction(0))
-    return Quotas(nothing, none, need, none, none, quota, most=quota, entitled=quota)
+    quota["/"] = sum(quota[child] for child in consumers["/"].children)
+    nothing = dict.fromkeys(consumers.order, Fraction(0))
+    return Entitlement(demand, need, none, nothing, quota, ceiling=quota)
 
 
 RULES = Rules(quotas=(assess, divide), moves=HYBRID.rules.moves)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cycle.verify import expected_cycle, expected_quota, verify
-from fairhold.cycle.verify.expected import expected_hosts
-from tests.cycle.test_verify_cases import CYCLES, HYBRID, SHARED, inputs
-from tests.cycle.test_verify_random import random_case
+from fairhold.cycle.verify import verify
+from tests.cycle.random_states import random_case
+from tests.reference.cases import cases, told_cycle, told_quotas
+from tests.reference.cases import read as inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Path = tuple[str | int, ...]
+HYBRID, SHARED = list(cases("hybrid").values()), list(cases("share_ratio").values())
+CYCLES = [case for case in cases("cycles").values() if case["policy"] in {"hybrid", "share_ratio"}]
 ROWS = {"stops", "grants", "reclaims", "withdrawn", "allocations", "requests", "held"}
 SHORT = 7
 """One change of so many is tried in the short run."""
@@ -117,26 +119,25 @@ def name(case: Any) -> str:
 @all_and_some(HYBRID[:6] + SHARED[1:5])
 def test_changed_quotas_are_found(case: dict[str, Any], step: int, first: int) -> None:
     plan, state = inputs(case)
-    assert_are_found(plan, state, expected_quota(plan, state), step, first)
+    assert_are_found(plan, state, told_quotas(plan, state), step, first)
 
 
 @all_and_some(CYCLES)
 def test_changed_cycles_are_found(case: dict[str, Any], step: int, first: int) -> None:
     plan, state = inputs(case)
-    assert_are_found(plan, state, expected_cycle(plan, state), step, first)
+    assert_are_found(plan, state, told_cycle(plan, state), step, first)
 
 
 @all_and_some([*range(12)])
 def test_changed_cycles_of_random_states_are_found(case: int, step: int, first: int) -> None:
     plan, state = random_case(case)
-    hosts = expected_hosts(plan, state)
-    assert_are_found(plan, state, expected_cycle(plan, state) | ({"hosts": hosts} if hosts else {}), step, first)
+    assert_are_found(plan, state, told_cycle(plan, state), step, first)
 
 
 @pytest.mark.parametrize("kind", ["grants", "reclaims", "stops", "withdrawn"])
 def test_a_row_out_of_nothing_is_found(kind: str) -> None:
     plan, state = inputs(CYCLES[0])
-    result = expected_cycle(plan, state)
+    result = told_cycle(plan, state)
     row = {"consumer": "/A", "resource_group": "compute", "units": 1}
     if kind == "reclaims":
         row |= {"for": None, "deadline": result["now"], "reason": "quota"}
@@ -146,7 +147,7 @@ def test_a_row_out_of_nothing_is_found(kind: str) -> None:
 
 def test_units_moved_between_leaves_break_named_rules() -> None:
     plan, state = inputs(CYCLES[0])
-    result = expected_cycle(plan, state)
+    result = told_cycle(plan, state)
     table = result["resource_groups"]["compute"]["consumers"]
     table["/A"]["quota"] -= 1
     table["/C"]["quota"] += 1
@@ -156,15 +157,6 @@ def test_units_moved_between_leaves_break_named_rules() -> None:
         ("R-QUOTA-2", "compute /C quota"),
     ]
     assert str(found[0]) == "R-QUOTA-2 compute /A quota: differs from what the rules give (said 29, expected 30)"
-
-
-def test_the_conditions_name_what_is_bad() -> None:
-    plan, state = inputs(CYCLES[0])
-    result = expected_cycle(plan, state)
-    table = result["resource_groups"]["compute"]["consumers"]
-    table["/A"]["quota"], table["/C"]["quota"] = 10, 19
-    rules = {each.rule for each in verify(plan, state, result)}
-    assert {"R-QUOTA-2", "R-QUOTA-3", "R-ROUND-1", "R-RECLAIM-1"} <= rules
 
 
 @pytest.mark.parametrize("wrong", [[], None, "x", {}, {"grants": 1}, {"state": {}, "resource_groups": []}])
@@ -188,5 +180,5 @@ def test_a_taker_that_misses_nothing_and_one_that_the_state_does_not_repeat_are_
 def taking(case: dict[str, Any]) -> tuple[Plan, State, dict[str, Any]] | None:
     """A cycle of which every new notice is for somebody."""
     plan, state = inputs(case)
-    result = expected_cycle(plan, state)
+    result = told_cycle(plan, state)
     return (plan, state, result) if result["reclaims"] and all(row["for"] for row in result["reclaims"]) else None

@@ -50,6 +50,10 @@ class Place(Protocol):
         """Submit work that its controller makes anew when it is taken back."""
         ...
 
+    def change(self, uid: str) -> None:
+        """Its user lets waiting work have other nodes, too."""
+        ...
+
     def end(self, uid: str, code: int) -> None:
         """Work that runs ends with an exit status."""
         ...
@@ -228,6 +232,43 @@ class GovernorContract:
         bench.refusal = None
         bench.engine.governor.use(bench.place.plan)
         bench.until(lambda: uid in bench.seats)
+
+    def test_waiting_work_that_changes_loses_its_job_and_is_asked_for_anew(self, bench: Bench) -> None:
+        uid = bench.submit("a")
+        seat = bench.seats.pop(uid)
+        bench.place.change(uid)
+        bench.until(lambda: uid in bench.seats)
+        appeared = [each for each in bench.told if isinstance(each, Appeared)]
+        assert [(each.work, each.is_anew) for each in appeared] == [((uid,), False), ((uid,), True)]
+        assert bench.told.index(TaskCancelled(*seat)) < bench.told.index(appeared[1])
+        assert appeared[0].terms.siting != appeared[1].terms.siting
+        attempt = bench.start(uid)
+        bench.until(lambda: TaskRunning(attempt) in bench.told)
+
+    def test_work_that_is_booked_anew_runs_on_and_is_known_by_its_new_number_alone(self, bench: Bench) -> None:
+        uid, attempt = bench.run("a")
+        again, seat = bench.decide(uid), ("job-anew", 0)
+        bench.engine.governor.booked_anew(uid)
+        bench.engine.governor.accepted(uid, seat, again, bench.place.nodes[0])
+        bench.engine.execute([Stop(attempt, "cancel")])
+        assert bench.end_of(attempt).outcome is Outcome.STOPPED
+        assert bench.place.runs(uid)
+        assert bench.engine.governor.seat_of(uid) == seat
+        bench.engine.execute([Stop(again, "cancel")])
+        assert bench.end_of(again).outcome is Outcome.STOPPED
+        assert not bench.place.runs(uid)
+
+    def test_of_what_work_has_outgrown_its_node_has_less_for_others(self, bench: Bench) -> None:
+        uid, _ = bench.run("a")
+        before = len(bench.all_of(NodesChanged))
+        bench.engine.governor.outgrew(uid, (), "it is more by now")
+        bench.until(lambda: len(bench.all_of(NodesChanged)) > before)
+        changed = bench.all_of(NodesChanged)[-1]
+        assert isinstance(changed, NodesChanged)
+        left = changed.nodes[bench.place.nodes[0]]
+        assert left is not None
+        assert dict(left.amounts)["nvidia.com/gpu"] == 3
+        assert bench.place.runs(uid)
 
     def test_a_notice_is_seen_by_the_work_and_withdrawn(self, bench: Bench) -> None:
         uid, attempt = bench.run("a")

@@ -362,8 +362,8 @@ def test_r_switch_1_a_gang_that_a_switch_breaks_is_granted_nothing() -> None:
     assert (moved(again, "grants"), again.untrue) == ({}, ())
 
 
-def test_what_is_held_for_a_request_that_wants_less_is_others() -> None:
-    """R-HOLD-1: 6 slots are held for a request that wants 4 by now; the other request gets the rest."""
+def test_what_a_state_says_is_held_where_no_gang_waits_too_long_is_idle_for_all() -> None:
+    """R-HOLD-1: no `hold_after`, and 6 slots are held for a request: both have their turns, and nothing stays held."""
     requests = [loose("a", "/A", 3), loose("b", "/A", 4)]
     held = [{"request": "b", "host": "h", "units": 6}]
     case = case_of(
@@ -371,7 +371,7 @@ def test_what_is_held_for_a_request_that_wants_less_is_others() -> None:
     )
     hosts = {"resource_groups": {"g": {"hosts": [{"name": "h", "slots": 6}]}}}
     found = cycle(Case(case.plan_document | hosts, case.state_document | {"held": held}))
-    assert moved(found, "grants") == {"a": 2, "b": 4}
+    assert (moved(found, "grants"), found.after.held) == ({"a": 3, "b": 3}, ())
 
 
 def test_what_a_gang_gives_because_of_a_limit_is_asked_of_nobody_else() -> None:

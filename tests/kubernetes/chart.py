@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ def templates() -> dict[str, str]:
     """Texts of the templates by their file names; the namespace is Helm's."""
     image, replicas, plan, storage = map(_value, ("image", "replicas", "plan", "storage"))
     settings = ManifestSettings(NAMESPACE, image, replicas, plan=plan, storage=storage)
+    settings = replace(settings, oidc_secret=_value("oidcSecret"), smtp_secret=_value("smtpSecret"))
     looking = ManifestSettings(NAMESPACE, observes=True)
     service = text_of([claim(settings), _deployment(settings), api(settings)])
     service = service.replace(digest(plan), "{{ .Values.plan | sha256sum | toJson }}")
@@ -69,18 +71,23 @@ def _deployment(settings: ManifestSettings) -> Document:
     found = deployment(settings)
     spec = found["spec"]["template"]["spec"]
     container = spec["containers"][0]
-    serve, plan, govern, *viewer = container["args"]
+    serve, plan, govern, *viewer = container["args"][:5]
+    secrets = container["args"][5:]
     named = _only("planObject", "--plan-object", _value("planObject"))[:-1]
     container["args"] = [
         *(serve, *named, "{{- else }}", plan, _END.strip(), govern),
         *_only("observeOnly", "--observe-only"),
         *_only("viewer", *viewer),
+        *_only("oidcSecret", *secrets[:2]),
+        *_only("smtpSecret", *secrets[2:]),
         *("{{- range .Values.options }}", "{{ . | toJson }}", _END.strip()),
     ]
     container["resources"] = _value("resources")
+    conditions = {"plan": "not planObject", "viewer": "viewer"}
+    conditions |= {"oidc-secret": "oidcSecret", "smtp-secret": "smtpSecret"}
     for rows in (container["volumeMounts"], spec["volumes"]):
         for place, row in reversed(list(enumerate(rows))):
-            condition = {"plan": "not planObject", "viewer": "viewer"}.get(row["name"])
+            condition = conditions.get(row["name"])
             rows[place : place + 1] = _only(condition, row) if condition else [row]
     for key in ("nodeSelector", "tolerations", "imagePullSecrets"):
         spec[key] = _value(key)

@@ -61,6 +61,13 @@ class KubernetesPlace:
         path = f"/apis/batch/v1/namespaces/{self.namespace}/jobs"
         self._api.request("POST", path, {"metadata": {"name": name}, "spec": spec})
 
+    def change(self, uid: str) -> None:
+        pod = self._pod(uid)
+        assert pod is not None
+        more = {"key": "tests.fairhold.io/any", "operator": "Exists", "effect": "NoSchedule"}
+        spec = {"tolerations": [*(pod["spec"].get("tolerations") or ()), more]}
+        self._api.request("PATCH", f"{self._pods}/{pod['metadata']['name']}", {"spec": spec}, MERGE)
+
     def end(self, uid: str, code: int) -> None:
         pod = self._pod(uid)
         assert pod is not None

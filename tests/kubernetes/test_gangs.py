@@ -192,6 +192,6 @@ def test_a_gang_that_can_never_start_says_why(estate: Estate) -> None:
     for number in range(9):
         estate.pod(estate.risk, f"p{number}", labels=LABELS)
     for number in (0, 8):
-        estate.until_waits(estate.risk, f"p{number}", "NeverFits", "9 units at once can never start")
+        estate.until_waits(estate.risk, f"p{number}", "NeverFits", "9 pods at once can never start")
     group(estate, 2)
     estate.until_states(estate.risk, running=8, gated=1)

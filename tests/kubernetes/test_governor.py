@@ -216,7 +216,7 @@ def test_a_pod_says_why_it_waits_and_that_it_does_not_any_more(estate: Estate) -
     estate.pod(estate.risk, "huge", gpus=64)
     estate.until(lambda: len([pod for pod in estate.pods(estate.risk) if waits_for(pod).startswith("False")]) == 2)
     said = {pod["metadata"]["name"][:4]: waits_for(pod) for pod in estate.pods(estate.risk) if waits_for(pod)}
-    assert said["huge"].startswith("False NeverFits: its unit fits no host")
+    assert said["huge"].startswith("False NeverFits: it fits no node")
     assert said["more"].startswith("False ")
     estate.delete(
         estate.risk, next(pod["metadata"]["name"] for pod in estate.pods(estate.risk) if state_of(pod) == "running")

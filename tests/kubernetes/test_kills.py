@@ -62,9 +62,9 @@ class Watched(Estate):
         return all(found)
 
 
-def order_of_kills(random: Random, *, others: bool) -> list[str]:
-    """What is killed, one after the other."""
-    killed = ["service"] * KILLS + [name for name in OTHERS if others for _ in range(-(-KILLS * 3 // 20))]
+def order_of_kills(random: Random, kills: int, *, others: bool) -> list[str]:
+    """What is killed, one after the other: the service so often, and the others."""
+    killed = ["service"] * kills + [name for name in OTHERS if others for _ in range(-(-kills * 3 // 20))]
     random.shuffle(killed)
     return killed
 
@@ -80,12 +80,26 @@ def kill_service(estate: Estate, random: Random) -> None:
     estate.house.serve()
 
 
+SEED = int(os.environ.get("FAIRHOLD_SEED", "1"))
+
+
 @pytest.mark.parametrize("others", [True, False], ids=["all", "service"])
-@pytest.mark.parametrize("seed", [int(os.environ.get("FAIRHOLD_SEED", "1"))])
 def test_whatever_is_killed_all_work_is_done_once(
-    control_plane: type[ControlPlane], tmp_path: Path, seed: int, *, others: bool
+    control_plane: type[ControlPlane], tmp_path: Path, *, others: bool
 ) -> None:
-    random = Random(seed)
+    _storm(control_plane, tmp_path, KILLS, others=others)
+
+
+@pytest.mark.slow
+def test_a_service_that_is_killed_a_hundred_times_loses_nothing(
+    control_plane: type[ControlPlane], tmp_path: Path
+) -> None:
+    _storm(control_plane, tmp_path, 100, others=False)
+
+
+def _storm(control_plane: type[ControlPlane], tmp_path: Path, kills: int, *, others: bool) -> None:
+    """Kill one program after another while Jobs come; in the end all of them have succeeded, and nothing is left."""
+    random = Random(SEED)
     with ExitStack() as stack:
         (folder := tmp_path / "cluster").mkdir()
         cluster = stack.enter_context(control_plane(folder))
@@ -93,7 +107,7 @@ def test_whatever_is_killed_all_work_is_done_once(
         stack.callback(estate.api.close)
         stack.callback(estate.house.close)
         estate.serve()
-        killed = order_of_kills(random, others=others)
+        killed = order_of_kills(random, kills, others=others)
         for number, name in enumerate(killed):
             for extra in range(3):
                 estate.submit(random, number * 3 + extra)

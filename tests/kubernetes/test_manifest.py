@@ -110,6 +110,8 @@ CHOSEN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"plan": PLAN, "image": "example.com/other:3", "replicas": 0, "storage": "9Gi"}, {}),
     ({"planObject": "research"}, {"plan_object": "research"}),
     ({"plan": PLAN, "observeOnly": True}, {"observes": True}),
+    ({"oidcSecret": "sso"}, {"oidc_secret": "sso"}),
+    ({"smtpSecret": "mail", "oidcSecret": "sso"}, {"smtp_secret": "mail", "oidc_secret": "sso"}),
     ({"viewer": False, "options": ["--keep-jobs=90d", "--log=debug"]}, {"has_viewers": False}),
 ]
 
@@ -133,6 +135,21 @@ def test_the_chart_says_where_the_service_runs_and_on_what_volume() -> None:
     spec = of_kind(found, "Deployment")["spec"]["template"]["spec"]
     assert spec["tolerations"] == [{"operator": "Exists"}]
     assert spec["containers"][0]["resources"] == {"limits": {"cpu": 2}}
+
+
+def test_secrets_are_files_of_the_pod_and_stand_in_no_argument() -> None:
+    container = of_kind(documents(ManifestSettings(oidc_secret="sso", smtp_secret="mail")), "Deployment")
+    spec = container["spec"]["template"]["spec"]
+    words = spec["containers"][0]["args"]
+    paths = {option: words[words.index(option) + 1] for option in ("--oidc-secret", "--smtp-secret")}
+    mounts = {each["mountPath"]: each["name"] for each in spec["containers"][0]["volumeMounts"]}
+    volumes = {each["name"]: each.get("secret") for each in spec["volumes"]}
+    found = {option: volumes[mounts[path.removesuffix("/secret")]] for option, path in paths.items()}
+    assert {option: secret["secretName"] for option, secret in found.items()} == {
+        "--oidc-secret": "sso",
+        "--smtp-secret": "mail",
+    }
+    assert all(secret["items"] == [{"key": "secret", "path": "secret"}] for secret in found.values())
 
 
 def test_the_templates_are_those_that_are_written_and_the_chart_has_the_version() -> None:

@@ -92,9 +92,7 @@ def test_clocks_that_differ_by_more_than_some_seconds_are_told(
 def test_the_clock_of_a_server_is_that_of_its_answers(date: str | None) -> None:
     api = Api(Access("https://server", verify=True))
     headers = {} if date is None else {"Date": date}
-    api._client = httpx.Client(
-        transport=httpx.MockTransport(lambda _: httpx.Response(200, headers=headers)), base_url="https://server"
-    )
+    api._transport = httpx.MockTransport(lambda _: httpx.Response(200, headers=headers))
     known = 1_767_603_600.5
     assert api.clock() == known if date and "GMT" in date else abs(api.clock() - time.time()) < 60
     api.close()
@@ -105,7 +103,7 @@ def test_a_server_that_does_not_answer_has_no_clock() -> None:
         raise httpx.ConnectError("nobody")
 
     api = Api(Access("https://server", verify=True))
-    api._client = httpx.Client(transport=httpx.MockTransport(refuse), base_url="https://server")
+    api._transport = httpx.MockTransport(refuse)
     with pytest.raises(ApiError, match="does not answer: nobody"):
         api.clock()
     api.close()

@@ -220,7 +220,7 @@ def test_a_snapshot_and_the_rest_of_the_log_give_the_same_state_as_the_log_alone
     core = Core(store, Rising(store.last_at))
     from fairhold.runtime.live.recovery import take_up  # noqa: PLC0415
 
-    take_up(core, 1)
+    take_up(core)
     assert frozen(core) == expected
     store.close()
 
@@ -247,7 +247,7 @@ def test_a_snapshot_that_is_gathered_while_work_goes_on_is_a_beginning_like_any_
     office.store.close()
     again = open_store(tmp_path)
     core = Core(again, Rising(again.last_at))
-    take_up(core, 1)
+    take_up(core)
     assert json.loads(frozen(core)) == json.loads(expected)
     again.close()
 

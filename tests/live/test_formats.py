@@ -34,7 +34,7 @@ STORES = Path(__file__).parent.parent / "store"
 FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6 = (
     STORES / f"service_{number}.sql" for number in range(1, 7)
 )
-FORMAT_7 = STORES / "service_7.sql"
+FORMAT_7, FORMAT_8 = STORES / "service_7.sql", STORES / "service_8.sql"
 OF_USERS = STORES / "service_6_users.sql"
 """Of format 6, too: jobs of several users."""
 
@@ -293,3 +293,17 @@ def test_a_service_of_format_7_goes_on_and_notices_damage_from_then_on(tmp_path:
         connection.execute("UPDATE jobs SET user = 'bem' WHERE job = '1'")
         connection.commit()
     assert next(fault.what for fault in check_store(tmp_path)) == "row 1 of jobs is not as it was written"
+
+
+def test_a_service_of_format_8_goes_on_and_tells_what_happens_from_then_on(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_8.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        jobs = {job.name: (job.terms.user, job.waiting, job.running) for job in core.cluster.jobs.values()}
+        assert jobs == {"2": ("ben", 0, 3), "3": ("dan", 4, 5), "4": ("dan", 1, 0)}
+        assert core.notifications.subscription("ben").events == ()
+        core.commit()
+    assert check_store(tmp_path, LiveContents) == ()

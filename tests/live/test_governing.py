@@ -130,6 +130,23 @@ def test_a_pod_that_is_still_ending_at_a_crash_keeps_its_attempt_beside_the_one_
     assert served.core.cluster.jobs[attempt.job.name].waiting
 
 
+def test_a_pod_that_was_left_behind_in_a_namespace_is_told_once(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The label was taken off, and this service has never heard of its pods."""
+    served.fake.request("POST", "/api/v1/namespaces", {"metadata": {"name": "p-other"}})
+    served.pod("other", "plain", gated=False)
+    served.until(lambda: served.engine.governor.asking.namespaces.get("p-other"))
+    assert "nobody takes them away" not in caplog.text
+    for name in ("left", "too"):
+        served.pod("other", name)
+    served.until(lambda: "nobody takes them away" in caplog.text)
+    served.round()
+    assert caplog.text.count("the pod left has the gate or the finalizer of Fairhold, and its namespace p-other") == 1
+    assert "the pod too" not in caplog.text
+    assert served.pods("other") == ["gated", "gated", "pending"]
+
+
 def test_a_pod_that_came_without_the_gate_is_told_once(served: Served, caplog: pytest.LogCaptureFixture) -> None:
     served.pod("risk", "gated")
     served.until(lambda: served.pods("risk") == ["running"])

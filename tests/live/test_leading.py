@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from fairhold.orchestrator.events import JobSubmitted
-from fairhold.runtime.live.leading import LeadershipLostError, Led, take_over
+from fairhold.runtime.live.desk import LeadershipLostError
+from fairhold.runtime.live.leading import take_over
+from fairhold.runtime.live.led import Led
 from fairhold.runtime.live.submitting import Submission
 from tests.live.play import PLAIN, Play, plan_text
 

@@ -10,6 +10,7 @@ import pytest
 
 from fairhold.errors import InputError
 from fairhold.model.kubernetes import Node
+from fairhold.orchestrator.events import MachineSilent
 from fairhold.runtime.live import in_force
 from fairhold.runtime.live.core import Core
 from fairhold.store.opening import open_store
@@ -94,6 +95,28 @@ def test_what_runs_on_a_node_that_is_gone_keeps_its_units_until_its_end(tmp_path
     look(play, node("n1", 1))
     play.pass_time(1_000_000)
     assert len(play.live()) == 1
+
+
+@pytest.mark.parametrize("text", [SLOTS, QUEUES])
+def test_nodes_that_are_gone_are_forgotten_once_nothing_of_them_is_booked(tmp_path: Path, text: str) -> None:
+    play = Play(tmp_path, text)
+    unit: dict[str, Any] = {"group": "", "unit": (("gpu", "1"), ("cpu", "1"))} if text is QUEUES else {}
+    look(play, node("n0", 2, 2))
+    play.submit("/a", **unit)
+    play.pass_time(1_000_000)
+    [attempt] = play.live()
+    for number in range(1, 9):
+        gone = f"n{number - 1}"
+        look(play, node(f"n{number}", 2, 2), gone=(gone,))
+        play.feed(MachineSilent(gone))
+    assert set(play.core.cluster.machines) - {""} == {"n0", "n7", "n8"}, "n0 runs something, n7 has just gone"
+    play.end(attempt)
+    look(play, node("n8", 1, 1))
+    look(play, node("n8", 2, 2))
+    assert set(play.core.cluster.machines) - {""} == {"n8"}
+    assert {host for _, host in play.core.cluster.hosts} == {"n8"}
+    play.restart(snapshot=False)
+    assert set(play.core.cluster.machines) - {""} == {"n8"}
 
 
 def test_a_smaller_node_takes_its_units_back_from_who_holds_too_many(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from fairhold.cycle.run import run
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import book_notices, book_rest, book_withdrawals
 from fairhold.ledger.rows import in_other_window, with_spent
-from fairhold.orchestrator.budgets import hold, next_of_budgets, spent
+from fairhold.orchestrator.budgets import next_of_budgets, spent
 from fairhold.orchestrator.windows import Openings
 from fairhold.rules.handing import hand_over
 
@@ -122,7 +122,7 @@ class _Loop:
         leaf = books.requests.leaf[request]
         was_noticed = books.allocations.noticed[allocation] > 0
         transitions.release(books, allocation, 1)
-        hold(books, books.rows.path(leaf), -1, now)
+        _hold(books, leaf, -1, now)
         del self.life[allocation]
         if allocation in self.stopping:
             self.stopping.discard(allocation)
@@ -140,7 +140,7 @@ class _Loop:
 
     def start(self, request: int, host: int, now: int) -> None:
         allocation = transitions.grant(self.books, request, host, 1, now)
-        hold(self.books, self.books.rows.path(self.books.requests.leaf[request]), 1, now)
+        _hold(self.books, self.books.requests.leaf[request], 1, now)
         self.life[allocation] = self.serial
         self.push(now + self.demands.duration[self.job_of[request]], END, allocation, self.serial)
 
@@ -193,3 +193,8 @@ class _Loop:
         if instant is not None and instant != self.next_wake:
             self.push(instant, WAKE, 0)
         self.next_wake = instant
+
+
+def _hold(books: Books, leaf: int, units: int, now: int) -> None:
+    if books.spending is not None:
+        books.spending.hold(leaf, units, now)

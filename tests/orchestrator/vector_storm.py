@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import total
+from fairhold.ledger.history import CAPACITY
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import ANYWHERE, Siting
 from fairhold.orchestrator.events import (
@@ -18,6 +20,7 @@ from fairhold.orchestrator.events import (
     MachineSilent,
 )
 from fairhold.orchestrator.handle import Orchestrator
+from fairhold.orchestrator.hosts import what_there_is
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 from tests.orchestrator.storm import OWN, SECOND, Storm
@@ -139,3 +142,13 @@ class VectorStorm(Storm):
         assert len(numbers) == len(set(numbers))
         assert (start.devices or ()) == self.live.attempts[start.attempt].devices
         assert all(0 <= number < _GPUS[start.host] for number in numbers)
+        self._check_capacity()
+
+    def _check_capacity(self) -> None:
+        """What counts as there, kept host by host, is the sum over all hosts (R-UP-1)."""
+        vectors, plan = self.live.books[POOLED].vectors, self.live.books[POOLED].rows.source
+        assert vectors is not None
+        for history in vectors.histories:
+            hosts = [host for name in history.groups for host in plan.resource_groups[name].hosts]
+            there = total((what_there_is(self.live.cluster, host, plan.resources) for host in hosts), 2)
+            assert tuple(history.meters[CAPACITY].rate) == there

@@ -108,6 +108,6 @@ def test_a_start_goes_on_with_loans_and_pinned_notices(tmp_path: Path, *, is_sna
 
     store = open_store(tmp_path)
     core = Core(store, office.tick, cycle_min_gap=0)
-    take_up(core, 1)
+    take_up(core)
     assert json.loads(frozen(core))["cluster"] == json.loads(was)["cluster"]
     store.close()

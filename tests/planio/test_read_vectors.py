@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fairhold.model.budget import counted
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.vector import Owning, Resource, amounts_document
 from fairhold.planio.document import parse_document
@@ -357,7 +358,35 @@ def test_a_refused_setting_says_why_and_what_to_do_instead(said: str) -> None:
     assert fault.mend.startswith("leave it out")
 
 
-def test_a_budget_is_refused_with_the_reason() -> None:
+def test_a_budget_of_units_is_refused_with_the_reason() -> None:
     (fault,) = faults_of(swapped(VECTORS, "reclaim_grace: 30s", "budget: {unit_hours: 3, period: day}"))
+    assert fault.code == "other-policy"
     assert "a unit of eight GPUs would cost the same" in fault.what
-    assert "share_limit" in fault.mend
+    assert "hours: {gpu: 100}" in fault.mend
+
+
+def test_a_budget_of_resources_is_read_exactly() -> None:
+    """R-BUDGET-5, R-BUDGET-6."""
+    text = swapped(VECTORS, "reclaim_grace: 30s", "budget: {hours: {gpu: 2, dominant_share: 0.25}, period: week}")
+    plan, _ = parse_plan(text, "plan.yaml")
+    (budget,) = [each.budget for each in plan.policies[0].consumers.values() if each.budget]
+    names = [each.name for each in counted(plan.resources)]
+    assert dict(budget.hours) == {names.index("gpu"): 2, names.index("dominant_share"): 250_000_000}
+
+
+@pytest.mark.parametrize(
+    ("hours", "code", "mend"),
+    [
+        ("{gqu: 1}", "unknown-resource", "did you mean `gpu`?"),
+        ("{gpu: 0}", "out-of-range", "write an amount above 0"),
+        ("{gpu: -1}", "negative", "write an amount above 0"),
+        ("{gpu: 0.0001}", "no-multiple", "write 1, or"),
+        ("{dominant_share: much}", "not-a-number", "write a number"),
+        ("{}", "missing-key", "write the hours of a resource"),
+        ("5", "wrong-type", ""),
+    ],
+)
+def test_hours_that_are_wrong_are_refused(hours: str, code: str, mend: str) -> None:
+    text = swapped(VECTORS, "reclaim_grace: 30s", f"budget: {{hours: {hours}, period: week}}")
+    fault = faults_of(text)[0]
+    assert (fault.code, fault.mend[: len(mend)]) == (code, mend)

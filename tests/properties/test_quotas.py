@@ -1,4 +1,4 @@
-"""Quotas of random trees against fractions (R-SCALE, R-NEED, R-QUOTA, R-ROUND, R-EXACT)."""
+"""Quotas of random trees against the reference (R-SCALE, R-NEED, R-QUOTA, R-ROUND, R-EXACT)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, PolicySetti
 from fairhold.model.state import State
 from fairhold.model.tree import ConsumerTree
 from fairhold.policies.hybrid.policy import HYBRID
+from fairhold.reference.quotas import entitled_in
+from fairhold.reference.quotas.hybrid import floors
+from fairhold.reference.situation import read_situation
 from fairhold.units import LARGEST
-from tests.oracles.quotas import entitlements
 from tests.properties.machinery import books_of
 from tests.properties.strategies import GROUP, NOW, Case, Json, counts, instant, leaves_of, plans, whole
 
@@ -45,13 +47,15 @@ def compute(case: Case) -> CycleResult:
     return quotas(books_of(case), case.state.now)
 
 
-def assert_equals_oracle(case: Case) -> None:
+def assert_equals_reference(case: Case) -> None:
     result = compute(case)
     rows = result.snapshot.rows
-    demand = {node: units for (node, _), units in case.state.demand.items()}
-    expected = entitlements(case.plan, GROUP, result.snapshot.slots, demand)
+    situation = read_situation(case.plan, case.state, GROUP)
+    expected = entitled_in(situation)
+    sure = floors(situation.consumers, expected)
     exact = result.draft.exact
     for row in range(1, len(rows)):
+        path = rows.path(row)
         found = (
             result.draft.needs.reserve[row],
             result.draft.needs.sure[row],
@@ -59,32 +63,33 @@ def assert_equals_oracle(case: Case) -> None:
             result.draft.quota[row],
             exact(row),
         )
-        assert found == expected[row], rows.path(row)
+        of_rules = expected.reserve[path], sure[path], expected.need[path], expected.quota[path], expected.exact[path]
+        assert found == of_rules, path
 
 
 @given(quota_cases(evenly=False))
-def test_quotas_are_those_of_the_oracle(case: Case) -> None:
-    assert_equals_oracle(case)
+def test_quotas_are_those_of_the_reference(case: Case) -> None:
+    assert_equals_reference(case)
 
 
 @given(quota_cases(evenly=True))
-def test_quotas_in_even_mode_are_those_of_the_oracle(case: Case) -> None:
-    assert_equals_oracle(case)
+def test_quotas_in_even_mode_are_those_of_the_reference(case: Case) -> None:
+    assert_equals_reference(case)
 
 
 @given(quota_cases(evenly=False, most=LARGEST))
 def test_quotas_of_huge_plans_are_exact(case: Case) -> None:
-    assert_equals_oracle(case)
+    assert_equals_reference(case)
 
 
 @given(quota_cases(evenly=True, most=LARGEST))
 def test_quotas_of_huge_plans_in_even_mode_are_exact(case: Case) -> None:
-    assert_equals_oracle(case)
+    assert_equals_reference(case)
 
 
 @given(quota_cases(evenly=False, most=9, depth=8))
-def test_quotas_of_deep_trees_are_those_of_the_oracle(case: Case) -> None:
-    assert_equals_oracle(case)
+def test_quotas_of_deep_trees_are_those_of_the_reference(case: Case) -> None:
+    assert_equals_reference(case)
 
 
 @given(quota_cases(evenly=False, depth=6), st.booleans())

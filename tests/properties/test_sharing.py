@@ -1,9 +1,10 @@
-"""`share_ratio` against its oracle, its truths and the independent check, whatever the plan and the state."""
+"""`share_ratio` against the reference, its truths and the independent check, whatever the plan and the state."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,43 +17,32 @@ from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import quotas, run
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import state_document
-from fairhold.units import UNLIMITED
-from tests.oracles import sharing as oracle
+from fairhold.reference.quotas import entitled_in
+from fairhold.reference.situation import read_situation
 from tests.properties.strategies import GROUP, LONGEST_GRACE, sharing
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject
 
-    from fairhold.cycle.run import CycleResult
     from tests.properties.strategies import Case
 
 MOVES = ("stops", "grants", "reclaims", "withdrawn")
 
 
-def oracle_of(result: CycleResult) -> list[oracle.Node]:
-    """The group's consumers as the oracle takes them, by row."""
-    rows, demand = result.snapshot.rows, result.snapshot.demand
-    nodes = []
-    for row in range(len(rows)):
-        limit = None if rows.plan.limit[row] >= UNLIMITED else rows.plan.limit[row]
-        nodes.append(oracle.Node(rows.ratio[row] if row else 1, limit, demand[row]))
-    for row, node in enumerate(nodes):
-        node.children += [nodes[child] for child in rows.tree.children(row)]
-    oracle.entitle(nodes[0], result.snapshot.slots, by_leaf=rows.is_flat)
-    return nodes
-
-
 @pytest.mark.parametrize("enforce", ["leaf", "parent"])
 @given(st.data())
-def test_planned_and_exact_shares_and_quotas_are_those_of_the_oracle(enforce: str, data: DataObject) -> None:
+def test_planned_and_exact_shares_and_quotas_are_those_of_the_reference(enforce: str, data: DataObject) -> None:
     case = data.draw(sharing(requested=False, enforce=enforce, entitlement="workload"))
     result = quotas(open_books(case.plan, case.state)[GROUP], case.state.now)
+    expected = entitled_in(read_situation(case.plan, case.state, GROUP))
     planned = result.draft.planned
     assert planned is not None
-    for row, node in enumerate(oracle_of(result)[1:], 1):
+    for row in range(1, len(result.snapshot.rows)):
+        path = result.snapshot.rows.path(row)
         found = (planned.exact(row), result.draft.needs.need[row], result.draft.exact(row), result.draft.quota[row])
-        assert found == (node.planned, node.need, node.exact, node.quota), result.snapshot.rows.path(row)
-        assert planned.whole[row] + planned.broken[row] == -(-node.planned // 1)
+        of_rules = expected.planned[path], expected.need[path], expected.exact[path], expected.quota[path]
+        assert found == of_rules, path
+        assert planned.whole[row] + planned.broken[row] == ceil(expected.planned[path])
 
 
 @given(sharing())

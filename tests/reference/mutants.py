@@ -11,16 +11,17 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 GROUP = "g"
 ROWS = ("stops", "grants", "reclaims", "withdrawn")
-NUMBERS = ("quota", "free", "need", "reserve", "allocated")
+NUMBERS = ("quota", "free", "need", "reserve", "allocated", "demand", "owned")
 
 
 def mutants(result: Json, dice: Random, number: int) -> list[tuple[str, Json]]:
     """(what was changed, result), at most so many; none of them says the same as the result."""
     found = []
+    text = json.dumps(result)
     for _ in range(number):
-        changed = json.loads(json.dumps(result))
-        what = dice.choice([_units, _leaf, _host, _deadline, _taker, _row_gone, _number, _state, _total])(changed, dice)
-        if what and changed != result:
+        changed = json.loads(text)
+        what = dice.choice(_WAYS)(changed, dice)
+        if what and json.dumps(changed) != text:
             found.append((what, changed))
     return found
 
@@ -40,7 +41,7 @@ def _units(result: Json, dice: Random) -> str:
 
 
 def _leaf(result: Json, dice: Random) -> str:
-    """Another consumer, or another request of the same one."""
+    """Another consumer, or another request."""
     found = _some_row(result, dice)
     if found is None:
         return ""
@@ -96,12 +97,40 @@ def _row_gone(result: Json, dice: Random) -> str:
     return f"{found[0]} missing"
 
 
+def _row_more(result: Json, dice: Random) -> str:
+    """A unit is granted, stopped, withdrawn or taken out of nothing."""
+    key = dice.choice(ROWS)
+    row: Json = {"resource_group": GROUP, "units": 1}
+    if requests := result["state"].get("requests"):
+        one = dice.choice(requests)
+        row |= {"consumer": one["consumer"], "request": one["id"]}
+        hosts = [each["host"] for each in result["state"].get("allocations", []) if "host" in each]
+        row |= {"host": dice.choice(hosts)} if hosts else {}
+    else:
+        row["consumer"] = dice.choice(sorted(result["state"]["demand"]))
+    if key == "reclaims":
+        row |= {"for": None, "deadline": result["now"], "reason": "quota"}
+    result[key].append(row)
+    return f"{key} more"
+
+
 def _number(result: Json, dice: Random) -> str:
     """A number of a consumer is one more or less."""
     path = dice.choice(sorted(result["resource_groups"][GROUP]["consumers"]))
     key = dice.choice(NUMBERS)
     result["resource_groups"][GROUP]["consumers"][path][key] += dice.choice((1, -1))
     return key
+
+
+def _two_numbers(result: Json, dice: Random) -> str:
+    """One unit of a quota is another consumer's."""
+    table = result["resource_groups"][GROUP]["consumers"]
+    if len(table) < 3:
+        return ""
+    one, other = dice.sample(sorted(set(table) - {"/"}), 2)
+    table[one]["quota"] += 1
+    table[other]["quota"] -= 1
+    return "quota of another"
 
 
 def _total(result: Json, dice: Random) -> str:
@@ -114,7 +143,7 @@ def _total(result: Json, dice: Random) -> str:
 def _state(result: Json, dice: Random) -> str:
     """The state after the cycle says another thing than the cycle."""
     state = result["state"]
-    rows = [*state.get("allocations", []), *state.get("reclaims", [])]
+    rows = [*state.get("allocations", []), *state.get("reclaims", []), *state.get("borrowed", [])]
     if rows and dice.random() < 0.5:
         dice.choice(rows)["units"] += 1
         return "state units"
@@ -123,3 +152,21 @@ def _state(result: Json, dice: Random) -> str:
     leaf = dice.choice(sorted(state["allocated"]))
     state["allocated"][leaf][GROUP] += 1
     return "state allocated"
+
+
+def _wishes(result: Json, dice: Random) -> str:
+    """The state after the cycle wants something else than the one before."""
+    state = result["state"]
+    if requests := state.get("requests"):
+        request = dice.choice(requests)
+        request["count"] += 1
+        return "state count"
+    leaf = dice.choice(sorted(state["demand"]))
+    state["demand"][leaf][GROUP] += 1
+    return "state demand"
+
+
+_WAYS = (
+    *(_units, _leaf, _host, _deadline, _taker, _row_gone, _row_more),
+    *(_number, _two_numbers, _total, _state, _wishes),
+)

@@ -1,36 +1,18 @@
-"""Quotas of slots: the numbers of the cases, and the product on random plans."""
+"""Quotas of slots: the numbers of the cases. Those of random plans are in `test_slot_cycles.py`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
 
 from fairhold.reference.quotas import entitled_in
 from fairhold.reference.situation import read_situation
-from tests.budgets.strategies import bounded
-from tests.gangs.strategies import gangs
-from tests.ownership.strategies import owning
-from tests.packing.strategies import packed, sited
-from tests.properties.strategies import Case, cases, sharing
 from tests.reference import cases as told
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
-
-KINDS: dict[str, SearchStrategy[Case]] = {
-    "hybrid": cases(),
-    "share_ratio": sharing(),
-    "ownership": owning(switched=None),
-    "budgets": bounded(),
-    "gangs": gangs(),
-    "whole hosts": packed(),
-    "labels": sited(),
-}
 
 
 def numbers(plan: Plan, state: State, group: str) -> dict[str, dict[str, Any]]:
@@ -58,19 +40,6 @@ def test_expected_quotas(name: str) -> None:
             assert {each: found[path][each] for each in row if each in found[path]} == {
                 each: row[each] for each in row if each in found[path]
             }, (key, path)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_as_the_product(kind: str) -> None:
-    @given(KINDS[kind])
-    def check(case: Case) -> None:
-        document = told.told_quotas(case.plan, case.state)
-        for group, told_of in document["resource_groups"].items():
-            for path, mine in numbers(case.plan, case.state, group).items():
-                row = told_of["consumers"][path]
-                assert mine == {each: str(row[each]) if each == "planned" else row[each] for each in mine}, path
-
-    check()
 
 
 def test_the_rule_and_not_the_order_of_asking_decides_a_tie() -> None:

@@ -80,7 +80,7 @@ def fill(bank: Bank) -> None:
     left.mkdir(parents=True)
     (left / "step").write_text("12")
     headers = {"If-Match": '"1"'}
-    put_access(bank, access_text())
+    put_access(bank, f"{access_text()}notifications: {{webhooks: {{hosts: ['https://hooks.example.com']}}}}\n")
     bank.post("/tokens", {"user": "ben", "name": "laptop"}, 201)
     bank._ask("PUT", "/plan", 200, json={"text": PLAN + "# two\n", "comment": "two"}, headers=headers)
 
@@ -120,6 +120,8 @@ def aim_body(case: Any, bank: Bank, count: int) -> None:
         body |= {"consumer": "", "argv": ["true"]}
     for name in ("was", "for", "to", "at", "until", "after", "labels", "resource_group"):
         body.pop(name, None)
+    if case.path == "/v1/me/notifications":
+        body["webhook"] = "https://hooks.example.com/1"
     of_access = case.path.startswith("/v1/access")
     good = {"consumer": "/Research", "text": access_text() if of_access else PLAN, "user": "ben"}
     body |= {name: value for name, value in good.items() if name in body or case.path == "/v1/tokens"}

@@ -25,6 +25,9 @@ TABLE: dict[str, tuple[str, ...]] = {
     "POST /v1/tokens": ("nobody", *EVERYBODY),
     "POST /v1/tokens/{token}/revoke": ("nobody", *EVERYBODY),
     "GET /v1/docs": ("nobody", *EVERYBODY),
+    "GET /v1/me/notifications": ("nobody", *EVERYBODY),
+    "PATCH /v1/me/notifications": ("nobody", *EVERYBODY),
+    "POST /v1/me/notifications/test": ("nobody", *EVERYBODY),
     "POST /v1/jobs": (S, OP, A),
     "POST /v1/jobs/check": (S, OP, A),
     "GET /v1/jobs": EVERYBODY,
@@ -35,6 +38,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "GET /v1/jobs/{job}/tasks/{task}/file": (OP, A),
     "GET /v1/jobs/{job}/explanation": EVERYBODY,
     "GET /v1/jobs/{job}/forecast": EVERYBODY,
+    "GET /v1/jobs/{job}/notifications": EVERYBODY,
+    "PUT /v1/jobs/{job}/notifications": EVERYBODY,
     "POST /v1/jobs/{job}/cancel": (OP, A),
     "POST /v1/jobs/{job}/hold": (OP, A),
     "POST /v1/jobs/{job}/release": (OP, A),
@@ -101,6 +106,7 @@ BODIES: dict[str, Any] = {
     "PUT /v1/plan": {"text": PLAN},
     "PUT /v1/access": {"text": "x"},
     "POST /v1/tokens": {"expires": "1h"},
+    "PUT /v1/jobs/{job}/notifications": {"events": []},
 }
 QUERIES = {
     "GET /v1/consumers/explanation": "?consumer=/Research",

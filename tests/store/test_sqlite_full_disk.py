@@ -61,6 +61,7 @@ def test_a_limit_on_the_size_of_files_is_met_and_lifted(tmp_path: Path) -> None:
 def test_a_file_that_may_not_grow_takes_a_batch_whole_or_not_at_all(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
         fill(store)
+        assert store._connection is not None
         (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
         store._connection.execute(f"PRAGMA max_page_count={pages + 4}")
         added = 0

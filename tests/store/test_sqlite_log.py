@@ -38,6 +38,7 @@ def test_the_log_begins_anew_while_one_writes_all_the_time(tmp_path: Path, monke
 def test_a_log_that_cannot_be_carried_over_keeps_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "ROWS", 1)
     with closing(open_store(tmp_path)) as store:
+        assert store._checkpoints is not None
         store._checkpoints._connection.close()  # whatever it does now fails
         for number in range(100):
             with store.transaction() as batch:

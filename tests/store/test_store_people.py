@@ -70,6 +70,22 @@ def test_tokens_are_replaced_and_used(store: Store) -> None:
     assert store.tokens() == [token._replace(revoked=NOW + 5), token._replace(number=2, used=NOW + 7)]
 
 
+def test_notifications_are_kept_by_kind_and_name_until_they_go(store: Store) -> None:
+    with store.transaction() as batch:
+        batch.put_notification("watch", "7 ben", '["end"]')
+        batch.put_notification("watch", "7 ada", "[]")
+        batch.put_notification("person", "7 ben", "{}")
+        batch.put_notification("watch", "7 ada", '["start"]')
+    assert store.notifications("watch") == {"7 ada": '["start"]', "7 ben": '["end"]'}
+    with store.transaction() as batch:
+        batch.put_notification("watch", "7 ada", "{}")
+        batch.put_notification("watch", "7 ada", "")
+        batch.put_notification("watch", "7 ben", "")
+        batch.put_notification("watch", "7 ben", "[]")
+    assert (store.notifications("watch"), store.notifications("person")) == ({"7 ben": "[]"}, {"7 ben": "{}"})
+    assert store.check() == ()
+
+
 def test_records_are_found_in_order_and_by_what_they_say(store: Store) -> None:
     whole = chain(6)
     put(store, whole)

@@ -111,7 +111,7 @@ def test_a_start_goes_on_with_the_entries_of_the_log(tmp_path: Path, *, is_snaps
     later.at = NINE + 200 * SECOND  # the window has closed meanwhile
     later.store = open_store(tmp_path)
     core = later.core = Core(later.store, later.tick, cycle_min_gap=0)
-    take_up(core, 1)
+    take_up(core)
     assert json.loads(frozen(core))["cluster"] == json.loads(was)["cluster"]
     assert core.orchestrator.books[GROUP].rows.force == (0,)
     later.agents = FakeAgents()

@@ -98,6 +98,10 @@ export async function changeJob(job: string, body: Schemas["ChangeBody"]): Promi
   return (await withBody("PATCH", address("/v1/jobs/{job}", { job }), body, {})) as Schemas["Job"];
 }
 
+export async function watchJob(job: string, events: Schemas["WatchBody"]["events"]): Promise<void> {
+  await withBody("PUT", address("/v1/jobs/{job}/notifications", { job }), { events }, {});
+}
+
 export async function applyPlan(
   body: Partial<Schemas["PlanBody"]> & { text: string },
   version: number,

@@ -604,6 +604,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{job}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Watch
+         * @description Of what of a job the caller is told.
+         */
+        get: operations["show_watch"];
+        /**
+         * Watch Job
+         * @description Say of what of a job, which has not ended, the caller wants to be told.
+         */
+        put: operations["watch_job"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job}/release": {
         parameters: {
             query?: never;
@@ -758,6 +782,50 @@ export interface paths {
         get: operations["who_am_i"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Notifications
+         * @description How the caller is reached, and what he is told of all his jobs.
+         */
+        get: operations["show_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change Notifications
+         * @description Change how the caller is reached, and what he is told of all his jobs; what is left out stays.
+         */
+        patch: operations["change_notifications"];
+        trace?: never;
+    };
+    "/v1/me/notifications/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Notifications
+         * @description Send the caller a message that says so, by all ways on which he is reached.
+         */
+        post: operations["test_notifications"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1518,6 +1586,13 @@ export interface components {
             /** Ends */
             ends: string;
             /**
+             * Hours
+             * @description By resource, or `dominant_share`; empty under policies of slots.
+             */
+            hours: {
+                [key: string]: string;
+            };
+            /**
              * Lasts Until
              * @description Used up then, at the mean rate of the period so far.
              */
@@ -1528,20 +1603,30 @@ export interface components {
              */
             period: "day" | "week" | "month";
             /**
+             * Seconds
+             * @description The same of what `hours` has.
+             */
+            seconds: {
+                [key: string]: string;
+            };
+            /**
              * Then
              * @enum {string}
              */
             then: "wait" | "borrow_only" | "lowest_rank";
-            /** Unit Hours */
-            unit_hours: number;
+            /**
+             * Unit Hours
+             * @description Null under policies of vectors.
+             */
+            unit_hours: number | null;
             /**
              * Unit Seconds
              * @description Used since the period began, exact.
              */
-            unit_seconds: string;
+            unit_seconds: string | null;
             /**
              * Used
-             * @description Part of it that is used.
+             * @description Part of it that is used; of several resources the largest part.
              */
             used: string;
             /** Used Up */
@@ -1569,6 +1654,13 @@ export interface components {
             /** Ends */
             ends: string;
             /**
+             * Hours
+             * @description By resource, or `dominant_share`; empty under policies of slots.
+             */
+            hours: {
+                [key: string]: string;
+            };
+            /**
              * Lasts Until
              * @description Used up then, at the mean rate of the period so far.
              */
@@ -1579,20 +1671,30 @@ export interface components {
              */
             period: "day" | "week" | "month";
             /**
+             * Seconds
+             * @description The same of what `hours` has.
+             */
+            seconds: {
+                [key: string]: string;
+            };
+            /**
              * Then
              * @enum {string}
              */
             then: "wait" | "borrow_only" | "lowest_rank";
-            /** Unit Hours */
-            unit_hours: number;
+            /**
+             * Unit Hours
+             * @description Null under policies of vectors.
+             */
+            unit_hours: number | null;
             /**
              * Unit Seconds
              * @description Used since the period began, exact.
              */
-            unit_seconds: string;
+            unit_seconds: string | null;
             /**
              * Used
-             * @description Part of it that is used.
+             * @description Part of it that is used; of several resources the largest part.
              */
             used: string;
             /** Used Up */
@@ -1667,7 +1769,7 @@ export interface components {
          */
         Check: {
             /** Balances */
-            balances: components["schemas"]["fairhold__service__models__answers__Balance"][];
+            balances: components["schemas"]["fairhold__service__models__plan_answers__Balance"][];
             /** Faults */
             faults: components["schemas"]["Fault"][];
             /** Warnings */
@@ -2134,24 +2236,6 @@ export interface components {
             why: components["schemas"]["WhyBoth"] | null;
         };
         /**
-         * Balance
-         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
-         */
-        fairhold__service__models__answers__Balance: {
-            /** Balance */
-            balance: number;
-            /** Children Owned */
-            children_owned: number;
-            /** Consumer */
-            consumer: string;
-            /** Entry */
-            entry?: number | null;
-            /** Owned */
-            owned: number;
-            /** Resource Group */
-            resource_group: string;
-        };
-        /**
          * Notice
          * @description Units on their way to the leaf.
          */
@@ -2166,6 +2250,24 @@ export interface components {
             for: string | null;
             /** Units */
             units: number;
+        };
+        /**
+         * Balance
+         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
+         */
+        fairhold__service__models__plan_answers__Balance: {
+            /** Balance */
+            balance: number;
+            /** Children Owned */
+            children_owned: number;
+            /** Consumer */
+            consumer: string;
+            /** Entry */
+            entry?: number | null;
+            /** Owned */
+            owned: number;
+            /** Resource Group */
+            resource_group: string;
         };
         /**
          * Notice
@@ -2303,8 +2405,19 @@ export interface components {
             agents: components["schemas"]["Agent"][];
             /** Entries */
             entries: number;
+            /**
+             * Leader
+             * @description Address of the one that leads: this one.
+             */
+            leader: string;
             /** Plan */
             plan: number;
+            /**
+             * Role
+             * @description A service that stands by answers `standby`, and little else.
+             * @constant
+             */
+            role: "leader";
             /** Started */
             started: string;
             /**
@@ -2312,6 +2425,11 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "trouble" | "stopping";
+            /**
+             * Term
+             * @description Counts services that have led the store; 0 = no other can.
+             */
+            term: number;
             /** Trouble */
             trouble: string | null;
             /** Uptime */
@@ -2846,6 +2964,39 @@ export interface components {
             text: string;
         };
         /**
+         * NewNotifications
+         * @description The same after a change.
+         */
+        NewNotifications: {
+            /**
+             * Channels
+             * @description `mail`, `webhook`: the ways that reach him.
+             */
+            channels: string[];
+            /**
+             * Events
+             * @description `start`, `reclaim`, `withdrawn`, `end`.
+             */
+            events: string[];
+            /**
+             * Mail
+             * @description Where mail reaches him; null: nowhere, or he wants none.
+             */
+            mail: string | null;
+            offers: components["schemas"]["Offers"];
+            /**
+             * Secret
+             * @description With which messages to the webhook are signed; told when it is made.
+             */
+            secret: string | null;
+            /** User */
+            user: string;
+            /** Wants Mail */
+            wants_mail: boolean;
+            /** Webhook */
+            webhook: string | null;
+        };
+        /**
          * NewToken
          * @description A token that was just made.
          */
@@ -2879,6 +3030,61 @@ export interface components {
             used: string | null;
             /** User */
             user: string;
+        };
+        /**
+         * Notifications
+         * @description How somebody is reached, and what he is told of all his jobs.
+         */
+        Notifications: {
+            /**
+             * Channels
+             * @description `mail`, `webhook`: the ways that reach him.
+             */
+            channels: string[];
+            /**
+             * Events
+             * @description `start`, `reclaim`, `withdrawn`, `end`.
+             */
+            events: string[];
+            /**
+             * Mail
+             * @description Where mail reaches him; null: nowhere, or he wants none.
+             */
+            mail: string | null;
+            offers: components["schemas"]["Offers"];
+            /** User */
+            user: string;
+            /** Wants Mail */
+            wants_mail: boolean;
+            /** Webhook */
+            webhook: string | null;
+        };
+        /**
+         * NotificationsBody
+         * @description What is to be different of how somebody is told; what is left out stays.
+         */
+        NotificationsBody: {
+            /**
+             * Events
+             * @description Of what of all his jobs he is told.
+             */
+            events?: ("start" | "reclaim" | "withdrawn" | "end")[] | null;
+            /**
+             * Mail
+             * @description Whether he wants mail, where there is an address.
+             */
+            mail?: boolean | null;
+            /**
+             * New Secret
+             * @description Make another secret for the webhook.
+             * @default false
+             */
+            new_secret: boolean;
+            /**
+             * Webhook
+             * @description Address that messages are sent to; empty: none any more.
+             */
+            webhook?: string | null;
         };
         /**
          * NotUp
@@ -2929,6 +3135,19 @@ export interface components {
             left_out: number;
             running: components["schemas"]["Running"];
             waiting: components["schemas"]["Waiting"];
+        };
+        /**
+         * Offers
+         * @description Which ways there are to be told.
+         */
+        Offers: {
+            /** Mail */
+            mail: boolean;
+            /**
+             * Webhooks
+             * @description Where a webhook may lead.
+             */
+            webhooks: string[];
         };
         /**
          * Oldest
@@ -3361,6 +3580,16 @@ export interface components {
              * @description State directory, with the store, tokens and outputs.
              */
             directory: string;
+            /**
+             * Leader
+             * @description Address of the one that leads: this one.
+             */
+            leader: string;
+            /**
+             * Role
+             * @constant
+             */
+            role: "leader";
             /** Started */
             started: string;
             /**
@@ -3368,6 +3597,11 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "trouble" | "stopping";
+            /**
+             * Term
+             * @description Counts services that have led the store; 0 = no other can.
+             */
+            term: number;
             /** Trouble */
             trouble: string | null;
             /** Uptime */
@@ -3462,7 +3696,7 @@ export interface components {
              * How
              * @enum {string}
              */
-            how: "leave" | "drain" | "kill";
+            how: "leave" | "drain" | "kill" | "failover";
         };
         /**
          * StopBody
@@ -3471,11 +3705,11 @@ export interface components {
         StopBody: {
             /**
              * How
-             * @description leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them.
+             * @description leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them; failover: a service that stands by takes over, and this one stands by.
              * @default leave
              * @enum {string}
              */
-            how: "leave" | "drain" | "kill";
+            how: "leave" | "drain" | "kill" | "failover";
         };
         /**
          * SubmitBody
@@ -3560,6 +3794,11 @@ export interface components {
              * @description Labels `name` or `name=value` that a host must have.
              */
             need?: string[];
+            /**
+             * Notify
+             * @description Of what its owner is told; default: as he said of all his jobs.
+             */
+            notify?: ("start" | "reclaim" | "withdrawn" | "end")[] | null;
             /**
              * Place
              * @description Whether units go on different hosts or side by side; of a task that packs all on one host.
@@ -3848,6 +4087,27 @@ export interface components {
             place: (string | number)[];
             /** What */
             what: string;
+        };
+        /**
+         * Watch
+         * @description Of what of a job somebody is told.
+         */
+        Watch: {
+            /** Events */
+            events: string[];
+            /** Job */
+            job: string;
+        };
+        /**
+         * WatchBody
+         * @description Of what of a job somebody wants to be told.
+         */
+        WatchBody: {
+            /**
+             * Events
+             * @description None: of nothing, whatever is said of all jobs.
+             */
+            events: ("start" | "reclaim" | "withdrawn" | "end")[];
         };
         /**
          * WhyBoth
@@ -5318,6 +5578,90 @@ export interface operations {
             };
         };
     };
+    show_watch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watch"];
+                };
+            };
+        };
+    };
+    watch_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WatchBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watch"];
+                };
+            };
+        };
+    };
     release_job: {
         parameters: {
             query?: never;
@@ -5676,6 +6020,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+        };
+    };
+    show_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
+    change_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationsBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewNotifications"];
+                };
+            };
+        };
+    };
+    test_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
                 };
             };
         };

@@ -87,6 +87,7 @@ function Strip() {
             Plan {status.plan.version} by {status.plan.author}, {ago(status.plan.at)}
             {status.plan.until && `, until the one before comes back ${ago(status.plan.until)}`}
             {status.plan.comment && `: ${status.plan.comment}`}
+            {status.service.term > 0 && `. ${status.service.leader} leads, term ${status.service.term}`}
           </p>
         </>
       )}

@@ -7,6 +7,7 @@ import { usePages } from "../store/pages";
 import { Empty, Facts, Panel, Pill, Shown, type Fact } from "../ui/states";
 import { TimeLine } from "../ui/timeline";
 import { Actions } from "./job-actions";
+import { TellMe } from "./job-notify";
 import { Output } from "./job-output";
 import { withoutRule } from "./why-consumer";
 
@@ -252,6 +253,11 @@ export function JobPage({ name }: { name: string }) {
                   <Why job={job} />
                   {job.tasks.waiting > 0 && !OVER.has(job.state) && <ForecastPanel job={job} />}
                 </Panel>
+                {!OVER.has(job.state) && (
+                  <Panel title="Tell me when">
+                    <TellMe job={job.job} />
+                  </Panel>
+                )}
                 <Panel title="What it asks for">
                   <Terms job={job} />
                 </Panel>

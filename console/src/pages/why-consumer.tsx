@@ -159,17 +159,30 @@ export function WhyConsumer({ path, group, numbers }: { path: string; group: str
   );
 }
 
-/** Budget of a period, and when it begins anew. */
+/** Budget of a period, until when it lasts, and when it begins anew; of resources a meter each. */
 export function BudgetLine({ budget }: { budget: Schemas["Budget"] }) {
-  const used = Number(budget.unit_seconds) / 3600;
   const left = (Date.parse(budget.ends) - Date.now()) / 1000;
+  const lasts = budget.lasts_until ? (Date.parse(budget.lasts_until) - Date.now()) / 1000 : null;
   const words = { wait: "it waits", borrow_only: "it only borrows", lowest_rank: "it is served last" };
+  const amounts: [string, number, number][] =
+    budget.unit_hours === null
+      ? Object.entries(budget.hours).map(([name, most]) => [
+          `${name} hours`,
+          Number(most),
+          Number(budget.seconds[name]) / 3600,
+        ])
+      : [["unit-hours", budget.unit_hours, Number(budget.unit_seconds) / 3600]];
   return (
     <p>
-      <meter min={0} max={budget.unit_hours} value={used} aria-label="Budget used" /> {count(used)} of{" "}
-      {count(budget.unit_hours)} unit-hours of this {budget.period} are used; a new one begins in {duration(left)}. When
-      they are used up, {words[budget.then]}
+      {amounts.map(([name, most, used]) => (
+        <span key={name}>
+          <meter min={0} max={most} value={used} aria-label={`Budget of ${name} used`} /> {count(used)} of {count(most)}{" "}
+          {name},{" "}
+        </span>
+      ))}
+      of this {budget.period} are used; a new one begins in {duration(left)}. When they are used up, {words[budget.then]}
       {budget.used_up ? ": they are." : "."}
+      {!budget.used_up && lasts !== null && ` As it has gone so far, that is in ${duration(lasts)}.`}
     </p>
   );
 }

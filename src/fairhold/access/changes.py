@@ -36,6 +36,13 @@ def _stated(access: Access) -> Mapping[str, Any]:
         place = f"bindings.{binding.role} at {binding.at}"
         for kind in ("users", "groups", "service_accounts"):
             found |= {f"{place}.{kind}.{name}": True for name in getattr(binding, kind)}
+    told = access.notifications
+    found |= {f"notifications.mail.{name}": value for name, value in (told.mail._asdict() if told.mail else {}).items()}
+    found |= {f"notifications.mail.addresses.{name}": value for name, value in sorted(told.addresses.items())}
+    found |= {f"notifications.webhooks.{name}": value for name, value in told.webhooks._asdict().items() if value}
+    for each in told.thresholds:
+        for kind in ("users", "groups", "service_accounts"):
+            found |= {f"notifications.thresholds.{each.key}.{kind}.{name}": True for name in getattr(each, kind)}
     found |= {f"limits.{name}": value for name, value in access.limits._asdict().items()}
     found |= {f"limits.people.{name}": limits._asdict() for name, limits in sorted(access.own_limits.items())}
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.access.notifications import Notifications
 from fairhold.access.permissions import ROLES
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Access(NamedTuple):
     others   : `hidden`, `sums` or `all`
     limits   : of everybody; own_limits : name of a person → limits in their place
     provider : whose people may ask besides, None = there is none
+    notifications : how people are told of what happens
     """
 
     users: frozenset[str] = frozenset()
@@ -66,6 +68,7 @@ class Access(NamedTuple):
     own_limits: Mapping[str, PersonLimits] = {}
     cluster: str = ""
     provider: Provider | None = None
+    notifications: Notifications = Notifications()
 
     def knows(self, name: str, groups: Collection[str] = ()) -> bool:
         """Whether there is such a person; groups: those in which the provider says he is."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from fairhold.access.document import NAME
+from fairhold.access.notifications import ADDRESS
 from fairhold.errors import Fault
 from fairhold.units import SECOND, format_instant
 
@@ -70,6 +71,7 @@ class Person(NamedTuple):
     subject : what the provider calls him, the same for ever
     expires : instant at which that is to be proved anew
     account : on hosts, empty = the provider does not say
+    address : where mail reaches him, empty = the provider does not say, or has not verified it
     """
 
     name: str
@@ -77,6 +79,7 @@ class Person(NamedTuple):
     subject: str
     expires: int
     account: str = ""
+    address: str = ""
 
 
 def person_of(provider: Provider, access: Access, claims: Mapping[str, Any], now: int) -> Person | Fault:
@@ -94,7 +97,8 @@ def person_of(provider: Provider, access: Access, claims: Mapping[str, Any], now
         what = f"the provider calls somebody `{name}`, which is the name of a service account"
         return Fault("name-taken", what, "have an administrator set `oidc.prefix`, or rename the account")
     account, until = _account_of(provider, claims), (expires or 0) * SECOND + provider.clock_skew
-    return Person(name, _groups_of(provider, access, claims), subject, until, account)
+    groups = _groups_of(provider, access, claims)
+    return Person(name, groups, subject, until, account, _address_of(claims))
 
 
 def _not_for_us(provider: Provider, claims: Mapping[str, Any]) -> Fault | None:
@@ -144,6 +148,11 @@ def _name_of(provider: Provider, claims: Mapping[str, Any]) -> str | Fault:
 def _account_of(provider: Provider, claims: Mapping[str, Any]) -> str:
     found = claims.get(provider.account_claim) if provider.account_claim else None
     return found if isinstance(found, str) and NAME.fullmatch(found) and found.isprintable() else ""
+
+
+def _address_of(claims: Mapping[str, Any]) -> str:
+    found = claims.get("email") if claims.get("email_verified") is True else None
+    return found if isinstance(found, str) and ADDRESS.fullmatch(found) else ""
 
 
 def _groups_of(provider: Provider, access: Access, claims: Mapping[str, Any]) -> tuple[str, ...]:

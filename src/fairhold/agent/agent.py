@@ -13,8 +13,9 @@ from fairhold.agent import attempts, groups, reading
 from fairhold.agent.attempts import Attempts
 from fairhold.agent.clearing import Clearing
 from fairhold.agent.frames import VERSION, FrameError
-from fairhold.agent.link import PATIENCE, Address, Link
+from fairhold.agent.link import RECONNECT, Link
 from fairhold.agent.order import Order
+from fairhold.agent.rank import Rank
 from fairhold.agent.spool import NOTICE, STOP, Spool, SpoolError, refusal
 from fairhold.agent.supervisor import now, take_orphans_in
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from fairhold.agent.accounts import Accounts
+    from fairhold.agent.link import Address
 
 BEAT = 2.0
 """Seconds between two beats, at most."""
@@ -38,6 +40,7 @@ _PAUSE = 0.1
 class Agent:
     """One host's agent.
 
+    addresses : of the services of which one leads
     directory : absolute; holds the spool, which has its name, and every file that the service names is below it
     base      : where groups can be made, empty = nowhere
     labels    : of the host, `NAME=VALUE` or `NAME`
@@ -48,7 +51,7 @@ class Agent:
         self,
         directory: str,
         spool: Spool,
-        address: Address,
+        addresses: Sequence[Address],
         secret: bytes | str,
         *,
         host: str,
@@ -61,7 +64,8 @@ class Agent:
         self._labels = list(labels)
         self._spool = spool
         self._poll = select.epoll()
-        self._link = Link(address, secret, self._poll, log, host=host)
+        self._link = Link(addresses, secret, self._poll, log, host=host)
+        self._rank = Rank(spool)
         self._attempts = Attempts(
             self._spool,
             base,
@@ -81,7 +85,7 @@ class Agent:
         self._is_promised = False
         """Whether the lease is one of this start of the host; else it counts on a clock that has begun again."""
         self._told_at = 0.0
-        self._is_told = self._must_go = self._is_unplanned = False
+        self._is_told = self._must_go = self._is_unplanned = self._is_moved = False
         self._beat = 0
         self._beat_at = float("inf")
         self._sent_at: dict[int, float] = {}
@@ -97,6 +101,7 @@ class Agent:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._go)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(RECONNECT, lambda *_: setattr(self, "_is_moved", True))
         take_orphans_in()
         self._attempts.lease = self._spool.lease()
         self._attempts.take_up()
@@ -121,6 +126,10 @@ class Agent:
     def _turn(self) -> None:
         instant = now()
         link = self._link
+        if self._is_moved:
+            self._is_moved = False
+            link.close(instant)
+            link.next_at = instant
         if link.descriptor < 0 and instant >= link.next_at:
             self._is_told = False
             link.connect(instant)
@@ -152,12 +161,16 @@ class Agent:
         if self._inbox:
             return 0.0
         link = self._link
-        speak_at = self._beat_at if link.is_welcome else link.heard_at + PATIENCE
+        speak_at = self._beat_at if link.is_welcome else link.heard_at + link.patience
         due = link.next_at if link.descriptor < 0 else speak_at
         return max(0.0, min(due, self._attempts.due(), self._clearing.due, self._retry_at) - instant)
 
     def _receive(self) -> None:
         messages = self._link.receive(now())
+        if not all(map(self._rank.accepts, messages)):
+            log(f"orders of an earlier service are refused: one of term {self._rank.term} has led since")
+            self._link.close(now())
+            return
         if self._link.is_open and not self._is_told:
             self._is_told = True
             self._say_all()
@@ -266,7 +279,7 @@ class Agent:
             message["seconds"] = seconds
             line = {
                 "until": message.setdefault("until", instant + seconds),
-                "deadline": int(message.get("deadline") or wall_micros(seconds)),
+                "deadline": int(message.get("deadline") or attempts.wall_micros(seconds)),
                 "reason": str(message["reason"])[:64],
                 "for": message.get("for"),
                 "cycle": message.get("cycle"),
@@ -325,7 +338,7 @@ class Agent:
         """Send heartbeats, detect a silent service, and write orders again that could not be written."""
         link = self._link
         if link.descriptor >= 0:
-            patience = PATIENCE if not link.is_welcome or not self._length else max(PATIENCE, self._length / 4)
+            patience = link.patience if not link.is_welcome or not self._length else link.silence(self._length)
             if instant > link.heard_at + patience and (not link.is_welcome or self._length):
                 link.close(instant)
         if instant >= self._beat_at and link.is_welcome:
@@ -353,6 +366,7 @@ class Agent:
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
             "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
             "labels": self._labels, "enforced": groups.limits_kept(self._base), "lease": left,
+            "term": self._rank.term, "tail": self._rank.tail,
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:
@@ -378,11 +392,6 @@ class Agent:
 
     def _register(self, descriptor: int) -> None:
         self._poll.register(descriptor, select.EPOLLIN)
-
-
-def wall_micros(ahead: float) -> int:
-    """The instant in so many seconds, microseconds since the epoch."""
-    return time.time_ns() // 1000 + int(ahead * 1e6)
 
 
 def log(text: str) -> None:

@@ -347,3 +347,8 @@ def hold_signals_back() -> None:
 def let_signals_in() -> None:
     """After supervisors were forked; SIGUSR1 is theirs alone."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [number for number in HELD_BACK if number != signal.SIGUSR1])
+
+
+def wall_micros(ahead: float) -> int:
+    """The instant in so many seconds, microseconds since the epoch."""
+    return time.time_ns() // 1000 + int(ahead * 1e6)

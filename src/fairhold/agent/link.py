@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 from contextlib import suppress
 
@@ -11,13 +12,18 @@ from fairhold.agent.frames import AGENT, Channel, FrameError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from fairhold.agent.tunnel import Tunnel
 
 _FIRST_PAUSE = 0.05
-_LONGEST_PAUSE = 2.0
+_LONGEST_PAUSE, _SHORT_PAUSE = 2.0, 0.4
+"""Seconds between two tries; where there are several services, one of them is about to lead."""
+_SILENCE = 4.0
+"""Seconds for which a service may say nothing where another may have taken over."""
+RECONNECT = signal.SIGURG
+"""Tells an agent that another service listens where it connects: one that knows nothing of it ignores the signal."""
 PATIENCE = 10.0
 """Seconds that the service may take to answer a new connection."""
 _PORTION = 64 * 1024
@@ -69,9 +75,18 @@ class Address:
         return made
 
 
+def addresses_of(text: str) -> list[Address]:
+    """Addresses with commas in between. Raises ValueError where one is none, or they cannot be of one cluster."""
+    found = [Address(each) for each in text.split(",")]
+    if len(found) > 1 and (any(each.path for each in found) or len({each.is_secure for each in found}) > 1):
+        raise ValueError(f"{text}: several addresses are all tcp:HOST:PORT, or all tls:HOST:PORT")
+    return found
+
+
 class Link:
     """One connection at a time, or the pause before the next.
 
+    addresses : of services of which one leads: where one does not answer, the next is asked
     poll : watches the socket for the agent's loop
     host : as which the agent is known to the service
     secret : shared with the service; where TLS is spoken, the directory with the agent's identity stands in its place
@@ -80,10 +95,17 @@ class Link:
     """
 
     def __init__(
-        self, address: Address, secret: bytes | str, poll: select.epoll, complain: Callable[[str], None], *, host: str
+        self,
+        addresses: Sequence[Address],
+        secret: bytes | str,
+        poll: select.epoll,
+        complain: Callable[[str], None],
+        *,
+        host: str,
     ) -> None:
         self._tunnel: Tunnel | None = None
-        self._address, self._secret, self._poll, self._complain = address, secret, poll, complain
+        self._addresses, self._asked = addresses, 0
+        self._secret, self._poll, self._complain = secret, poll, complain
         self._host, self._again, self._told = host, "", ""
         self._socket: socket.socket | None = None
         self._channel: Channel | None = None
@@ -103,6 +125,19 @@ class Link:
     def is_open(self) -> bool:
         """Whether frames may be sent."""
         return self._channel is not None and self._channel.is_open
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a service may take to answer a new connection."""
+        return PATIENCE if len(self._addresses) == 1 else _SILENCE
+
+    def silence(self, lease: float) -> float:
+        """Seconds for which a service may say nothing that answers every beat; lease: seconds of it."""
+        return max(PATIENCE, lease / 4) if len(self._addresses) == 1 else _SILENCE
+
+    @property
+    def _address(self) -> Address:
+        return self._addresses[self._asked % len(self._addresses)]
 
     def connect(self, now: float) -> None:
         """Begin a connection; what goes wrong is tried again later."""
@@ -128,8 +163,10 @@ class Link:
         self._socket = self._channel = self._tunnel = None
         self._out.clear()
         self.is_welcome = False
+        self._asked += 1
         self.next_at = now + self._pause * (1 - os.urandom(1)[0] / 512)  # so that hosts do not come as one
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        longest = _LONGEST_PAUSE if len(self._addresses) == 1 else _SHORT_PAUSE
+        self._pause = min(self._pause * 2, longest)
 
     def welcome(self) -> None:
         """The service knows us: after a break, connect again at once."""

@@ -1,6 +1,6 @@
 """The agent's command line.
 
-    python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --secret FILE
+    python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT[,...] --host NAME --secret FILE
 
 Also as `python -I -S …/fairhold/agent/__main__.py`, which starts twice as fast.
 """
@@ -16,7 +16,7 @@ import time
 from fairhold.agent import accounts, groups
 from fairhold.agent.accounts import Accounts
 from fairhold.agent.agent import Agent, log
-from fairhold.agent.link import Address, check_identity, read_secret
+from fairhold.agent.link import addresses_of, check_identity, read_secret
 from fairhold.agent.spool import Spool, is_full
 
 TYPE_CHECKING = False
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _USAGE = (
-    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT|tls:HOST:PORT --host NAME "
+    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT[,...]|tls:HOST:PORT[,...] "
+    "--host NAME "
     "[--secret FILE] [--slots N] [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]\n"
     "       [--run-as agent|submitter] [--least-uid N] [--accounts FILE] [--limit NAME=SOFT[:HARD]]..."
 )
@@ -45,7 +46,8 @@ def main(words: Sequence[str]) -> int:
         return 0
     try:
         options, repeated = _read(words)
-        address = Address(options["connect"])
+        addresses = addresses_of(options["connect"])
+        address = addresses[0]
         slots, people = int(options["slots"]), _accounts(options, repeated["limit"])
     except ValueError as error:
         log(f"{error}\n{_USAGE}")
@@ -67,7 +69,7 @@ def main(words: Sequence[str]) -> int:
         room.wait(spool.name)
         room.wait(lambda: spool.raise_last(spool.last()))  # the file is there before the first start
         agent = Agent(
-            directory, spool, address, secret,
+            directory, spool, addresses, secret,
             host=options["host"], slots=slots, base=base, labels=repeated["label"], accounts=people,
         )  # fmt: skip
         os.chdir("/")

@@ -3,6 +3,7 @@
 ```text
 last            largest number of an attempt that was ever started here
 name            identity of this spool: made once, so that two agents of one name are told apart
+rank            term of the service that led last, and how far its log went
 lease           until when attempts may run, microseconds on the clock that counts from the host's start, twice
 ATTEMPT.order   to be started; made by the agent before it forks
 ATTEMPT.alive   taken by its supervisor: the same file, renamed
@@ -100,6 +101,17 @@ class Spool:
                 os.unlink(self._path("lease"))  # noqa: PTH108
             return
         self._overwrite("lease", b"%020d %020d\n" % (int(until * 1e6), int(until * 1e6)))
+
+    def rank(self) -> tuple[int, int]:
+        """Term of the service that led last, and number of the last entry of its log; zeros where none is known."""
+        with suppress(FileNotFoundError, ValueError), open(self._path("rank"), "rb") as file:  # noqa: PTH123
+            term, tail = file.read().split()
+            return int(term), int(tail)
+        return 0, 0
+
+    def write_rank(self, term: int, tail: int) -> None:
+        """Before any order of this term is carried out."""
+        self._overwrite("rank", b"%020d %020d\n" % (term, tail))
 
     def create(self, attempt: int, token: str) -> int:
         """The file of a new attempt, open; nothing of it stays where it cannot be written whole."""

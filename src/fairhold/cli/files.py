@@ -251,7 +251,7 @@ def unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
 
 def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_json: bool) -> None:
     """`verify`: findings of the independent check; none, and the result obeys the rules."""
-    from fairhold.cycle.verify import is_cycle, verify  # noqa: PLC0415
+    from fairhold.cycle.verify import is_cycle, not_judged, verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
     plan, warnings = read_plan(plan_path)
@@ -275,6 +275,9 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
             for row in findings
         ]
         print_text(json.dumps({"findings": rows}, indent=1, default=str))
+    elif not findings and (left := not_judged(plan, state)):
+        rules = ", ".join(f"{rule} of {group}" for group, rule in left.items())
+        print_text(f"{printable(str(result_path))}: slots are not looked at: no cycle leaves such a state [{rules}]")
     elif not findings:
         print_text(
             f"{printable(str(result_path))}: obeys the rules; every number was computed again by independent code"

@@ -57,6 +57,12 @@ def kubernetes_manifest(
     no_viewer: Annotated[
         bool, typer.Option("--no-viewer", help="Without the token of those who may look, and their role.")
     ] = False,
+    oidc_secret: Annotated[
+        str, typer.Option("--oidc-secret", metavar="NAME", help="Secret with that of the sign-in provider.")
+    ] = "",
+    smtp_secret: Annotated[
+        str, typer.Option("--smtp-secret", metavar="NAME", help="Secret with the password for the mail server.")
+    ] = "",
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="OPTION", help="Further option of `serve`: `--keep-jobs=90d`. Repeatable."),
@@ -79,6 +85,8 @@ def kubernetes_manifest(
         plan_object=plan_object,
         observes=observe_only,
         has_viewers=not no_viewer,
+        oidc_secret=oidc_secret,
+        smtp_secret=smtp_secret,
         options=tuple(option or ()),
     )
     print_manifest(replace(settings, image=image) if image else settings, plan, output)

@@ -19,7 +19,8 @@ NEEDS = "the client needs httpx: pip install 'fairhold[client]'"
 def connect(url: str | None = None, token: str | None = None) -> Client:
     """A client of a service; it opens connections when it is used, and is closed by `with` or `close()`.
 
-    url   : `http://…`, `https://…` or `unix:PATH`; else FAIRHOLD_SERVICE, else the service that this user runs here
+    url   : `http://…`, `https://…` or `unix:PATH`, or several with commas, of which one leads;
+            else FAIRHOLD_SERVICE, else the service that this user runs here
     token : else FAIRHOLD_TOKEN, else the one of the service that was found
 
     Raises ServiceMissing where none is named and none runs, and ImportError without the extra `client`.

@@ -63,6 +63,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         avoid: Sequence[str] = (),
         place: str | None = None,
         user: str | None = None,
+        notify: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Job:
         """Submit a job; when this returns, it is durable.
@@ -101,6 +102,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
             "avoid": list(avoid),
             "place": place,
             "user": user,
+            "notify": None if notify is None else list(notify),
         }
         return await self._run(
             typed.submit(
@@ -290,7 +292,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         so far.
         """
         place = (await self.health())["entries"] if after is None else after
-        async for event in follow_async(self._http, self._name, place):
+        async for event in follow_async(self._each, self._rotation, place):
             yield event
 
     async def snapshot(self, until: Moment | None = None) -> Document:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from fairhold.client.errors import ServiceError, closed, strange
+from fairhold.client.errors import ServiceError, ServiceMissing, closed, strange
 from fairhold.client.exchange import Pause, Request, Response, carry_through
-from fairhold.client.wire import answered, broken, call, settings, wire
+from fairhold.client.rotation import Rotation
+from fairhold.client.wire import answered, call, missing, settings, wire
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -24,9 +25,11 @@ class Connections:
 
     def __init__(self, target: Target, transport: httpx.BaseTransport | None = None) -> None:
         """`connect` makes one. transport: of tests."""
-        over = transport or httpx.HTTPTransport(**wire(target))
-        self._http = httpx.Client(**settings(target), transport=over)
-        self._name = target.name
+        self._rotation = Rotation(target)
+        self._each = [
+            httpx.Client(**settings(one), transport=transport or httpx.HTTPTransport(**wire(one)))
+            for one in self._rotation.targets
+        ]
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +41,8 @@ class Connections:
 
     def close(self) -> None:
         """Close its connections; jobs continue."""
-        self._http.close()
+        for each in self._each:
+            each.close()
 
     def _run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps over this client's connections."""
@@ -51,12 +55,16 @@ class Connections:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
-        if self._http.is_closed:
-            raise closed()
-        try:
-            return answered(self._http.request(**call(step)))
-        except httpx.HTTPError as error:
-            raise broken(error, self._name) from error
+        while True:
+            at = self._rotation.at
+            if self._each[at].is_closed:
+                raise closed()
+            try:
+                outcome: Response | ServiceMissing = answered(self._each[at].request(**call(step, len(self._each))))
+            except httpx.HTTPError as error:
+                outcome = missing(error, self._rotation)
+            if (answer := self._rotation.judge(outcome)) is not None:
+                return answer
 
 
 class AsyncConnections:
@@ -64,9 +72,11 @@ class AsyncConnections:
 
     def __init__(self, target: Target, transport: httpx.AsyncBaseTransport | None = None) -> None:
         """`connect` makes one. transport: of tests."""
-        over = transport or httpx.AsyncHTTPTransport(**wire(target))
-        self._http = httpx.AsyncClient(**settings(target), transport=over)
-        self._name = target.name
+        self._rotation = Rotation(target)
+        self._each = [
+            httpx.AsyncClient(**settings(one), transport=transport or httpx.AsyncHTTPTransport(**wire(one)))
+            for one in self._rotation.targets
+        ]
 
     async def __aenter__(self) -> Self:
         return self
@@ -78,7 +88,8 @@ class AsyncConnections:
 
     async def close(self) -> None:
         """Close its connections; jobs continue."""
-        await self._http.aclose()
+        for each in self._each:
+            await each.aclose()
 
     async def _run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps over this client's connections."""
@@ -101,9 +112,15 @@ class AsyncConnections:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
-        if self._http.is_closed:
-            raise closed()
-        try:
-            return answered(await self._http.request(**call(step)))
-        except httpx.HTTPError as error:
-            raise broken(error, self._name) from error
+        while True:
+            at = self._rotation.at
+            if self._each[at].is_closed:
+                raise closed()
+            try:
+                outcome: Response | ServiceMissing = answered(
+                    await self._each[at].request(**call(step, len(self._each)))
+                )
+            except httpx.HTTPError as error:
+                outcome = missing(error, self._rotation)
+            if (answer := self._rotation.judge(outcome)) is not None:
+                return answer

@@ -5,6 +5,7 @@ FairholdError
 │   └── Refused            the service says what is wrong with a request (exit 1; 2: it names what is not there)
 └── ServiceError           the service's side failed (exit 3)
     ├── ServiceMissing     there is none, or it does not answer; nothing was asked
+    │   └── NobodyLeads    of several none leads at present
     └── ConnectionLost     the connection broke; what was asked may have happened
 """
 
@@ -54,6 +55,10 @@ class ServiceMissing(ServiceError):  # noqa: N818 - it says what has happened
 
     def __init__(self, what: str) -> None:
         super().__init__([Fault("no-service", what)])
+
+
+class NobodyLeads(ServiceMissing):
+    """Of several services none leads at present, as while one takes over: nothing was done."""
 
 
 class ConnectionLost(ServiceError):  # noqa: N818 - it says what has happened

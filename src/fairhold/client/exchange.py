@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from fairhold.client.errors import ConnectionLost, Refused, ServiceError, ServiceMissing, error_of
+from fairhold.client.errors import ConnectionLost, NobodyLeads, Refused, ServiceError, ServiceMissing, error_of
 from fairhold.errors import Fault
 
 Document = dict[str, Any]
@@ -140,6 +140,9 @@ def exchange(asked: Request, *, patience: float = PATIENCE, is_known: bool = Fal
                 raise error_of(response)
             if spent >= patience:
                 raise _not_back() if was_cut else error_of(response)
+        except NobodyLeads:
+            if spent >= patience:
+                raise
         except ServiceMissing:
             if not asked.is_safe or not (was_cut or is_known) or spent >= patience:
                 if was_cut:

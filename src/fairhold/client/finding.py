@@ -38,6 +38,7 @@ class Target(NamedTuple):
     certificates : file of those that sign its certificate, empty = the system's
     host         : what the service is called in requests, empty = as the URL says
     sign_ins     : folder of a sign-in at this service, whose token counts; None = there is none
+    others       : further services of the same store, of which one leads; they are asked in the same way
     """
 
     url: str
@@ -47,6 +48,15 @@ class Target(NamedTuple):
     certificates: str = ""
     host: str = ""
     sign_ins: Path | None = None
+    others: tuple[Target, ...] = ()
+
+    @property
+    def each(self) -> list[Target]:
+        """All services of the store, as they are asked."""
+        return [
+            self._replace(url=each.url, socket=each.socket, token=each.token or self.token, others=())
+            for each in (self, *self.others)
+        ]
 
     @property
     def name(self) -> str:
@@ -107,6 +117,11 @@ def _has_signed_in(target: Target, environ: Mapping[str, str]) -> bool:
 
 
 def _named(text: str) -> Target:
+    first, *others = map(_named_one, text.split(","))
+    return first._replace(others=tuple(others))
+
+
+def _named_one(text: str) -> Target:
     if text.startswith("unix:") and text != "unix:":
         path = Path(text.removeprefix("unix:")).expanduser().absolute()
         return Target(HERE, str(path), _text(path.with_name("token")), path.parent)
@@ -118,7 +133,8 @@ def _named(text: str) -> Target:
         parts = urlsplit("")
     if not is_good or parts.path not in {"", "/"} or parts.query or parts.username:
         raise UsageError(
-            f"`{printable(text)}` is not a service address; write http://HOST:PORT, https://HOST:PORT or unix:PATH"
+            f"`{printable(text)}` is not a service address; write http://HOST:PORT, https://HOST:PORT or unix:PATH, "
+            "or several of a shared store with commas in between"
         )
     return Target(f"{parts.scheme}://{parts.netloc}")
 

@@ -14,9 +14,10 @@ from fairhold.client.exchange import LONG_PATIENCE, Request, request
 from fairhold.client.wire import answered, broken, call
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from fairhold.client.exchange import Document
+    from fairhold.client.rotation import Rotation
 
 _FIRST, _LONGEST = 0.05, 1.0
 """Seconds until the stream is asked for again; longer the longer nobody answers."""
@@ -26,12 +27,15 @@ _COMES_BACK = 503
 
 
 class Place:
-    """How far a stream was read, and how long nothing has come of it; after: number of the last event that is known."""
+    """How far a stream was read, and how long nothing has come of it.
 
-    def __init__(self, after: int) -> None:
+    after : number of the last event that is known; services: how many there are, of which one leads
+    """
+
+    def __init__(self, after: int, services: int) -> None:
         self.after = after
         self._data: list[str] = []
-        self._is_there = False
+        self._is_there = services > 1
         self._spent, self._pause = 0.0, _FIRST
 
     def request(self) -> Request:
@@ -65,10 +69,14 @@ class Place:
         return pause
 
 
-def follow(http: httpx.Client, name: str, after: int) -> Iterator[Document]:
-    """Events above a number as they are committed, for as long as somebody takes them."""
-    place = Place(after)
+def follow(each: Sequence[httpx.Client], rotation: Rotation, after: int) -> Iterator[Document]:
+    """Events above a number as they are committed, for as long as somebody takes them.
+
+    each : a client for each service; rotation: which of them is asked
+    """
+    place = Place(after, len(each))
     while True:
+        http, name = each[rotation.at], rotation.targets[rotation.at].name
         if http.is_closed:
             raise closed()
         try:
@@ -84,13 +92,15 @@ def follow(http: httpx.Client, name: str, after: int) -> Iterator[Document]:
             pause = place.pause(_meant(error, name))
         else:
             pause = place.pause(_ended(name))
+        rotation.move()
         time.sleep(pause)
 
 
-async def follow_async(http: httpx.AsyncClient, name: str, after: int) -> AsyncIterator[Document]:
+async def follow_async(each: Sequence[httpx.AsyncClient], rotation: Rotation, after: int) -> AsyncIterator[Document]:
     """The same for asyncio."""
-    place = Place(after)
+    place = Place(after, len(each))
     while True:
+        http, name = each[rotation.at], rotation.targets[rotation.at].name
         if http.is_closed:
             raise closed()
         try:
@@ -106,6 +116,7 @@ async def follow_async(http: httpx.AsyncClient, name: str, after: int) -> AsyncI
             pause = place.pause(_meant(error, name))
         else:
             pause = place.pause(_ended(name))
+        rotation.move()
         await asyncio.sleep(pause)
 
 

@@ -8,7 +8,7 @@ from fairhold.client.exchange import Document, Steps, Value, ask, request
 from fairhold.client.terms import check_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _PAGE = 1_000
 
@@ -33,6 +33,35 @@ def create_token(user: str | None = None, name: str = "", expires: str | int | N
 def revoke_token(token: int) -> Steps[Document]:
     """Let a token count no more."""
     return (yield from ask(request("POST", "tokens", str(token), "revoke", body={}, is_safe=True)))
+
+
+def notifications(job: str | None = None) -> Steps[Document]:
+    """How the caller is reached, and what he is told of all his jobs; or what he is told of one."""
+    return (yield from ask(request("GET", *(("me",) if job is None else ("jobs", job)), "notifications")))
+
+
+def change_notifications(
+    mail: bool | None,  # noqa: FBT001 - None = as it is
+    webhook: str | None,
+    events: Sequence[str] | None,
+    *,
+    new_secret: bool = False,
+) -> Steps[Document]:
+    """Change how the caller is reached, and what he is told of all his jobs; None = as it is."""
+    given = {"mail": mail, "webhook": webhook, "events": None if events is None else [*events]}
+    body = {name: value for name, value in given.items() if value is not None} | {"new_secret": new_secret}
+    return (yield from ask(request("PATCH", "me", "notifications", body=body, is_safe=not new_secret)))
+
+
+def notify(job: str, events: Sequence[str]) -> Steps[Document]:
+    """Let the caller be told of a job."""
+    body = {"events": [*events]}
+    return (yield from ask(request("PUT", "jobs", job, "notifications", body=body, is_safe=True)))
+
+
+def test_notifications() -> Steps[Document]:
+    """Send the caller a message, by all ways that reach him."""
+    return (yield from ask(request("POST", "me", "notifications", "test", body={})))
 
 
 def access(version: int | None = None) -> Steps[Document]:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from fairhold.client import people, steps
 from fairhold.client.connections import Connections
-from fairhold.client.typed import moment
+from fairhold.client.typed import moment, name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairhold.client.exchange import Document, Value
-    from fairhold.client.typed import Moment
+    from fairhold.client.typed import JobOrName, Moment
 
 
 class PeopleCalls(Connections):
@@ -44,6 +46,33 @@ class PeopleCalls(Connections):
     def revoke_host(self, host: str) -> Document:
         """Let the certificates of a host count no more, and end the connection of its agent."""
         return self._run(steps.revoke_host(host))
+
+    def notifications(self, job: JobOrName | None = None) -> Document:
+        """How the caller is reached, and what he is told of all his jobs; with a job: what he is told of that one."""
+        return self._run(people.notifications(None if job is None else name_of(job)))
+
+    def change_notifications(
+        self,
+        *,
+        mail: bool | None = None,
+        webhook: str | None = None,
+        new_secret: bool = False,
+        events: Sequence[str] | None = None,
+    ) -> Document:
+        """Change how the caller is reached, and what he is told of all his jobs; None = as it is.
+
+        webhook : address, empty = none any more; the `secret` of a new one is told this once
+        events  : of `start`, `reclaim`, `withdrawn`, `end`
+        """
+        return self._run(people.change_notifications(mail, webhook, events, new_secret=new_secret))
+
+    def notify(self, job: JobOrName, events: Sequence[str]) -> Document:
+        """Let the caller be told of a job that has not ended: of these events, and no others."""
+        return self._run(people.notify(name_of(job), events))
+
+    def test_notifications(self) -> Document:
+        """Send the caller a message, by all ways that reach him."""
+        return self._run(people.test_notifications())
 
     def access(self, version: int | None = None) -> Document:
         """The access document in force, or a version of it."""

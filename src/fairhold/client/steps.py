@@ -388,5 +388,12 @@ def metrics() -> Steps[str]:
 
 
 def stop(how: str) -> Steps[Document]:
-    """Let the service end: `leave`, `drain` or `kill`."""
+    """Let the service end: `leave`, `drain` or `kill`; or hand over: `failover`."""
     return (yield from ask(request("POST", "stop", body={"how": how})))
+
+
+def another_leader(term: int) -> Steps[Document]:
+    """The health of the service that leads by a later term."""
+    while (found := (yield from ask(request("GET", "health"), patience=LONG_PATIENCE, is_known=True)))["term"] <= term:
+        yield Pause(0.1)
+    return found

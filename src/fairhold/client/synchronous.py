@@ -63,6 +63,7 @@ class Client(PeopleCalls, ClusterCalls):
         avoid: Sequence[str] = (),
         place: str | None = None,
         user: str | None = None,
+        notify: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Job:
         """Submit a job; when this returns, it is durable.
@@ -76,6 +77,7 @@ class Client(PeopleCalls, ClusterCalls):
         after       : jobs to wait for: a job, `"ok:17"`, or a pair of a job and `ok`, `fail` or `any`
         signal      : that tells of a reclaim, `TERM` by itself
         need, prefer, avoid : labels of hosts, `name` or `name=value`; place: `spread` or `pack`
+        notify      : of what the owner is told, as `start` and `end`; None = as he said of all his jobs
         key         : the same key again is the same job; None = a new one
         """
         others: dict[str, object] = {
@@ -101,6 +103,7 @@ class Client(PeopleCalls, ClusterCalls):
             "avoid": list(avoid),
             "place": place,
             "user": user,
+            "notify": None if notify is None else list(notify),
         }
         return self._run(
             typed.submit(
@@ -290,7 +293,7 @@ class Client(PeopleCalls, ClusterCalls):
         so far.
         """
         place = (self.health())["entries"] if after is None else after
-        yield from follow(self._http, self._name, place)
+        yield from follow(self._each, self._rotation, place)
 
     def snapshot(self, until: Moment | None = None) -> Document:
         """The state at an entry of the log, `seq`, as the service keeps it; until: taken then or earlier."""

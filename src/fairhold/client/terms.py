@@ -35,6 +35,7 @@ _DEFAULTS: Document = {
     "signal": None,
     "lead": None,
     "user": None,
+    "notify": None,
     "labels": {},
     "need": [],
     "prefer": [],

@@ -88,6 +88,7 @@ class Terms(TypedDict, total=False):
     avoid: Sequence[str]
     place: str | None
     user: str | None
+    notify: Sequence[str] | None
     key: str | None
 
 
@@ -98,7 +99,9 @@ def check_job(consumer: str, argv: Sequence[str], stated: Terms) -> Steps[Docume
         raise TypeError(f"check_job() got an unexpected keyword argument {name!r}")
     rows = [_after(each) for each in _several(others.pop("after", ()))]
     key = others.pop("key", None)
-    lists: Document = {name: list(others[name]) for name in ("need", "prefer", "avoid") if name in others}
+    lists: Document = {
+        name: list(others[name]) for name in ("need", "prefer", "avoid", "notify") if others.get(name) is not None
+    }
     maps = {name: dict(others[name]) for name in ("unit", "labels") if others.get(name) is not None}
     terms = job_terms(
         consumer,

@@ -12,11 +12,13 @@ from fairhold.client.errors import ConnectionLost, ServiceError, ServiceMissing
 from fairhold.client.exchange import Request, Response
 from fairhold.client.finding import HERE, START
 from fairhold.client.login import Renewed
+from fairhold.client.rotation import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
     from fairhold.client.finding import Target
+    from fairhold.client.rotation import Rotation
 
 _CONNECT, _ANSWER = 10.0, 90.0
 """Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
@@ -65,14 +67,15 @@ def wire(target: Target) -> dict[str, Any]:
     return {"verify": False}  # nothing to verify, and a context of TLS takes its time
 
 
-def call(request: Request) -> dict[str, Any]:
-    """A request as httpx wants it."""
+def call(request: Request, services: int = 1) -> dict[str, Any]:
+    """A request as httpx wants it; services: how many there are of which one leads."""
+    answer = _ANSWER if services == 1 else PATIENCE
     return {
         "method": request.method,
         "url": request.path,
         "content": request.body,
         "headers": dict(request.headers),
-        "timeout": httpx.Timeout(_ANSWER + request.wait, connect=_CONNECT),
+        "timeout": httpx.Timeout(answer + request.wait, connect=_CONNECT),
     }
 
 
@@ -86,6 +89,16 @@ def broken(error: httpx.HTTPError, name: str) -> ServiceError:
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return ServiceMissing(f"the service at {name} does not answer: {_why(error)}; {START}")
     return ConnectionLost(f"the connection to {name} broke: {_why(error)}")
+
+
+def missing(error: httpx.HTTPError, rotation: Rotation) -> ServiceMissing:
+    """That a service does not answer; raises what else a failure means, and asks another one the next time."""
+    found = broken(error, rotation.targets[rotation.at].name)
+    if isinstance(found, ServiceMissing):
+        found.__cause__ = error
+        return found
+    rotation.move()
+    raise found from error
 
 
 def _why(error: httpx.HTTPError) -> str:

@@ -125,8 +125,8 @@ def _book_spent(books: dict[str, Books], state: State) -> None:
 def _rows(plan: Plan, group: str, force: tuple[int, ...], state: State) -> Rows:
     """The columns of a group, with the budgets used up that the state says are."""
     rows = lay_out(plan, group, force)
-    used = {row: seconds * SECOND for (row, name), seconds in state.spent.items() if name == group}
-    spent = used_up(rows, used) if used else frozenset()
+    used = {row: {0: seconds * SECOND} for (row, name), seconds in state.spent.items() if name == group}
+    spent = used_up(rows.controls.budgets, used) if used else frozenset()
     return with_spent(rows, spent) if spent else rows
 
 
@@ -243,6 +243,7 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
             Shortage(leaf, group, *short) for group, book in books.items() for leaf, short in book.shortages.items()
         ),
         spent=state.spent,
+        spent_amounts=state.spent_amounts,
         previous_cycle=state.now,
     )
 

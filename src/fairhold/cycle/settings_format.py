@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from fairhold.model.budget import budget_document
 from fairhold.model.plan import AUTO
 from fairhold.model.queue import WINDOW_KINDS, FairShareSettings, QueueSettings
 from fairhold.model.setting import Kind
@@ -111,10 +112,10 @@ _PLAIN: dict[Kind, Callable[[Any], object]] = {
     Kind.LEAD: _lead,
     Kind.NUMBER: number,
     Kind.USAGE_WINDOW: _window,
-    Kind.BUDGET: asdict,
 }
 _IN_PLAN: dict[Kind, Callable[[Any, Sequence[str], Sequence[Resource]], object]] = {
     Kind.AMOUNTS: _amounts,
+    Kind.BUDGET: budget_document,
     Kind.PEERS: _peers,
     Kind.OWN: _own,
 }

@@ -46,12 +46,21 @@ class Controls:
         return most
 
     @cached_property
+    def all_budgets(self) -> tuple[tuple[int, Budget], ...]:
+        """(row, budget) of all who have one in the group, now or at another time."""
+        rows = self._rows
+        mine = (
+            entry
+            for entry in rows.source.policies
+            if (entry.policy.shares_vectors if rows.is_pooled else rows.group.name in entry.resource_groups)
+        )
+        stated = ((row, each.budget) for entry in mine for row, each in entry.consumers.items())
+        return tuple((row, budget) for row, budget in stated if budget is not None)
+
+    @cached_property
     def has_budgets(self) -> bool:
         """Whether any consumer has a budget in the group, now or at another time."""
-        plan, name = self._rows.source, self._rows.group.name
-        mine = (entry for entry in plan.policies if name in entry.resource_groups)
-        is_any = any(each.budget is not None for entry in mine for each in entry.consumers.values())
-        return plan.zone is not None and is_any
+        return self._rows.source.zone is not None and bool(self.all_budgets)
 
     @cached_property
     def budgets(self) -> dict[int, Budget]:

@@ -45,6 +45,7 @@ class Steps:
         self.most = min(MOST_STEPS, -(-length // self.step))
         self._weights = _weights(parts, self.most) if parts else [_ONE] * self.most
         self._known = (0, 0)
+        self._latest = (0, 0)
 
     def begin(self, instant: int) -> int:
         """When the window of an instant began; of one that slides: any border of a step."""
@@ -60,6 +61,8 @@ class Steps:
 
     def of(self, instant: int) -> tuple[int, int]:
         """Begin and end of the step of an instant."""
+        if self._latest[0] <= instant < self._latest[1]:
+            return self._latest
         begin, window = self.begin(instant), self.window
         start = begin + (instant - begin) // self.step * self.step
         end = start + self.step
@@ -67,6 +70,7 @@ class Steps:
             end = min(end, begin + window.length)
         elif window.kind == "calendar":
             end = min(end, self._known[1])
+        self._latest = start, end
         return start, end
 
     def first(self, instant: int) -> int:

@@ -128,10 +128,8 @@ def book_notices(books: Books, decision: Decision) -> None:
 
 
 def book_keeps(books: Books, kept: Iterable[Grant]) -> None:
-    """Book the units held for gangs; they replace all kept units of leaves that hold units for gangs."""
-    keeps = books.keeps
-    for row in list(keeps.live):
-        if books.rows.settings(books.requests.leaf[keeps.request[row]]).hold_after is not None:
-            transitions.unkeep(books, row, keeps.units[row])
+    """Book the units held for gangs; they replace all that were kept."""
+    for row in list(books.keeps.live):
+        transitions.unkeep(books, row, books.keeps.units[row])
     for each in kept:
         transitions.keep(books, *each)

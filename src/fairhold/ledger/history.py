@@ -37,19 +37,27 @@ class Meter:
         """All that counts up to an instant; nothing is written down."""
         first = steps.first(now)
         found = {start: list(amounts) for start, amounts in self.booked.items() if start >= first}
-        at = now if self.since is None else max(self.since, first)
-        while at < now and any(self.rate):
-            start, end = steps.of(at)
-            end = min(end, now)
-            mine = found.setdefault(start, [0] * len(self.rate))
-            for place, rate in enumerate(self.rate):
-                mine[place] += rate * (end - at)
-            at = end
+        self._book(found, first, now, steps)
         return found
 
     def advance(self, now: int, steps: Steps) -> None:
         """Write all down up to an instant."""
-        self.booked, self.since = self.until(now, steps), now
+        first = steps.first(now)
+        for start in [start for start in self.booked if start < first]:
+            del self.booked[start]
+        self._book(self.booked, first, now, steps)
+        self.since = now
+
+    def _book(self, booked: dict[int, list[int]], first: int, now: int, steps: Steps) -> None:
+        """Add what is held since the last time, from the first step that counts on."""
+        at = now if self.since is None else max(self.since, first)
+        while at < now and any(self.rate):
+            start, end = steps.of(at)
+            end = min(end, now)
+            mine = booked.setdefault(start, [0] * len(self.rate))
+            for place, rate in enumerate(self.rate):
+                mine[place] += rate * (end - at)
+            at = end
 
 
 class History:
@@ -61,6 +69,8 @@ class History:
     at     : position of the entry under `policies:`
     groups : its resource groups; by them it is known in another plan
     steps  : its steps
+    hosts  : of its resource groups, by name
+    there  : what counts of each; empty = they were not looked at yet
     """
 
     def __init__(self, plan: Plan, at: int) -> None:
@@ -69,7 +79,8 @@ class History:
         assert settings is not None
         self.at, self.groups, self.steps = at, entry.resource_groups, Steps(settings, plan.zone)
         self.is_counted = settings.k > 0
-        self.hosts = frozenset(host.name for name in self.groups for host in plan.resource_groups[name].hosts)
+        self.hosts = {host.name: host for name in self.groups for host in plan.resource_groups[name].hosts}
+        self.there: dict[str, Vector] = {}
         self._resources = len(plan.resources)
         self.meters: dict[int, Meter] = {CAPACITY: Meter(self._resources)}
         self._latest: tuple[int, dict[int, tuple[Fraction, ...]]] = (-1, {})

@@ -51,6 +51,8 @@ class Terms:
     """(rows,) microseconds that a unit runs before it is taken back for others (R-CONTROL-5)"""
     user_limit: tuple[int, ...]
     """(rows,) units that one user may hold in a leaf; UNLIMITED = any number (R-USER-2)"""
+    waiting: frozenset[int]
+    """rows that are granted nothing, as a budget is used up (R-BUDGET-7)"""
 
 
 def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
@@ -102,6 +104,7 @@ def _terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         above=tuple(above),
         min_runtime=tuple(runtime),
         user_limit=tuple(users),
+        waiting=entry.waiting,
     )
 
 

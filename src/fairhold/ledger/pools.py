@@ -345,7 +345,8 @@ def place(books: PoolBooks, asked: PendingRequest, host: Machine, pool: int, par
     """Place a unit on a host and book it on the parcels in their order."""
     books.serial += 1
     unit = Unit(asked, host, books.now, books.serial, pool)
-    books.backlog.serves(asked)
+    if books.backlog.of:
+        books.backlog.serves(asked)
     parcel = parcels[0]
     if len(parcels) == 1 and not parcel.kept:  # the common case
         parcel.idle = less(parcel.idle, asked.unit)

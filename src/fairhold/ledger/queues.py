@@ -90,6 +90,11 @@ class Queues:
         if not self.held:
             self.begin()
 
+    def anew(self) -> Queues:
+        """The same queues as they stood when the cycle began, for a cycle to count on."""
+        as_before = (), (), self.stated, self.usage, self.before, self.fixed_before, self.has_fixed
+        return Queues(self.terms, self.total, self.requested, self.fair, *as_before)
+
     def begin(self) -> None:
         """Record that all that is held now was held when the cycle began."""
         self.held = tuple(each[:] for each in self.before)

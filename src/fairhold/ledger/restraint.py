@@ -28,6 +28,10 @@ class Restraint:
     is_full: bool = False
     due: int | None = None
 
+    def anew(self) -> Restraint:
+        """The same bounds at the begin of a cycle."""
+        return Restraint(self.most, self.takers, self.is_still, self.is_trial, self.spares_young)
+
     def not_after(self, instant: int) -> None:
         """Another cycle is due at an instant."""
         self.due = instant if self.due is None else min(self.due, instant)

@@ -73,6 +73,11 @@ class Rows:
         """Switches of the entry that holds for a row."""
         return self.entries[self.chosen[row]].settings
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the columns are those of all that is shared in vectors (`ledger.vectors`)."""
+        return self.entry.policy.shares_vectors
+
     @cached_property
     def policies(self) -> tuple[Policy, ...]:
         """The policies in force, each once: one, or two of them mixed."""
@@ -332,6 +337,8 @@ def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:
 
 def with_spent(rows: Rows, spent: frozenset[int]) -> Rows:
     """The columns of the same group with the budgets of other consumers used up."""
+    if rows.is_pooled:  # nobody owns slots there: what follows is in the terms of the entry (`spent.entry_under`)
+        return replace(rows, spent=spent)
     return replace(lay_out(rows.source, rows.group.name, rows.force, spent), known=rows.known)
 
 

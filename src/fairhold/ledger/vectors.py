@@ -21,15 +21,17 @@ from fairhold.model.vector import Told, told_of, vector_of
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fairhold.model.adjusted import Adjusted
-    from fairhold.model.plan import Plan
+    from fairhold.model.plan import Host, Plan
     from fairhold.model.state import Parts
     from fairhold.model.vector import OwnEntry, Parcel, Vector
 
 PartsTold = tuple[tuple[str, str, str], ...]
 """On whose parcels a unit stands: (path of an owner, `/` = nobody, resource, amount in declared units)."""
+Suitable = tuple["Sequence[Host]", "Mapping[Vector, int]"]
+"""Hosts that will do for some requests, and how many of them have which amounts."""
 POOLED = ""
 """In place of a resource group: any group of their consumer's policy entry will do for units of vectors."""
 
@@ -60,6 +62,7 @@ class Vectors:
     freed     : (request, host) where units under notice for it have ended since that cycle
     histories : usage history, one for each entry of `fair_share`
     queues    : first-level consumers whose units `fair_share` shares; None = not computed yet
+    suitable  : groups, labels to have and to avoid → hosts like that, as long as hosts keep their labels
     touched   : changes, for books that are kept from cycle to cycle; None = there are none
     """
 
@@ -72,6 +75,7 @@ class Vectors:
         self.freed: dict[tuple[str, str], None] = {}
         self.queues: frozenset[int] | None = None
         self.touched: Touched | None = None
+        self.suitable: dict[tuple[frozenset[str], tuple[str, ...], tuple[str, ...]], Suitable] = {}
         self._jobs = 0
         self.histories = histories_of(plan)
         self._units: dict[Told, Vector | None] = {}
@@ -96,6 +100,7 @@ class Vectors:
 
     def touch_hosts(self) -> None:
         """The state or the labels of hosts may have changed."""
+        self.suitable.clear()
         if self.touched is not None:
             self.touched.are_hosts = True
 

@@ -101,6 +101,12 @@ def base_units(resource: Resource, amount: Fraction, *, up: bool) -> int:
     return -int(-units // 1) if up else int(units // 1)
 
 
+def amounts_of_told(settings: KubernetesSettings, resources: Sequence[Resource], told: Told) -> Amounts:
+    """Amounts of the plan in names and units of Kubernetes: the reverse of `told_of_pod`."""
+    sizes = {resource.name: size_unit(resource.unit) or 1 for resource in resources}
+    return tuple((settings.name_of(name), Fraction(text) * sizes.get(name, 1)) for name, text in told)
+
+
 def told_of_pod(settings: KubernetesSettings, resources: Sequence[Resource], amounts: Amounts) -> Told:
     """What a pod asks for, in names and amounts of the plan; resources that the plan does not have are left out."""
     wanted = dict(amounts)

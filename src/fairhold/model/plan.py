@@ -183,6 +183,7 @@ class PolicyEntry:
     consumers : row of the consumer → its settings; who is not listed has the defaults
     window    : when it is in force, as the plan says it; empty = whenever no other entry is (SPEC §9)
     spans     : the same in numbers
+    waiting   : rows that are granted nothing, as a budget of vectors is used up (R-BUDGET-7); none in a plan itself
     """
 
     resource_groups: tuple[str, ...]
@@ -191,6 +192,7 @@ class PolicyEntry:
     consumers: Mapping[int, ConsumerSettings] = field(default_factory=dict)
     window: str = ""
     spans: tuple[Span, ...] = ()
+    waiting: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

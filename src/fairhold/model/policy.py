@@ -18,7 +18,8 @@ class OwnDivision:
     Its rules compute the quotas. What else has to know how they come about asks here.
 
     explain      : (result of a cycle, row of a parent) → `cycle.explain.Level`, the division among its children
-    recompute    : `cycle.verify.Sheet` → `cycle.verify.Quotas`: its slow twin, for `verify`
+    recompute    : (`reference.consumers.Consumers`, slots, leaf → demand) → `reference.quotas.level.Entitlement`: its
+        slow twin, for `verify`
     weights      : keys of a consumer, whole numbers, that are raised to find what would give one slot more, or a
         shorter wait
     keeps_quotas : no quota changes where a leaf wants more than its quota, and then wants even more, or less of that;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.model.siting import ANYWHERE
 
@@ -55,16 +55,13 @@ class Request:
     preemptible: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(NamedTuple):
     """Units that a request holds on one host, started together.
 
     host : empty where the group is a plain number of slots
     pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
-    lenders : (row of a consumer, units that stand on what it owns), by row
     parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
               several; empty = of one, or unknown
-    lenders : (row of a consumer, units that stand on what it owns), in path order
     attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
@@ -167,6 +164,7 @@ class State:
     borrowed       : who uses whose slots, as the cycle before has left it
     shortages      : which leaves have a deficit since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
+    spent_amounts  : row → (place in `model.budget.counted`, base units times seconds) of who has a budget of vectors
     previous_cycle : instant of the cycle before, None = unknown
     is_settled     : units past their deadlines are being stopped, and hold until their end is proven
     ownership      : parcels as adjusted so far, None = assigned afresh
@@ -191,6 +189,7 @@ class State:
     borrowed: tuple[Loan, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     spent: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    spent_amounts: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     previous_cycle: int | None = None
     is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None

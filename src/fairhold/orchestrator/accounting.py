@@ -135,14 +135,15 @@ class Accounting:
 
     def _look_at_hosts(self, cluster: Cluster) -> None:
         """Hosts may be closed, or have another number of slots."""
-        closed = {group for group, host in cluster.hosts if not cluster.is_open(group, host)}
+        slots = {group: pool for group, pool in self._pools.items() if not pool.is_pooled}
+        mine = [(key, host.slots) for key, host in cluster.hosts.items() if key[0] in slots] if slots else []
+        closed = {group for (group, host), _ in mine if not cluster.is_open(group, host)}
         whole = Counter[str]()
-        for (group, _), host in cluster.hosts.items():
-            whole[group] += host.slots
-        for group, pool in self._pools.items():
-            if not pool.is_pooled:  # units of vectors are no part of a number of slots
-                pool.shrinks, pool.whole = group in closed, whole[group]
-                self._measure(cluster, group)
+        for (group, _), number in mine:
+            whole[group] += number
+        for group, pool in slots.items():
+            pool.shrinks, pool.whole = group in closed, whole[group]
+            self._measure(cluster, group)
 
     def _measure(self, cluster: Cluster, group: str) -> None:
         """A group may have another number of slots."""
@@ -158,15 +159,18 @@ class Accounting:
             self._shift(leaf)
 
     def _look_at_queues(self, cluster: Cluster) -> None:
-        """Other policy entries may be in force by now: queues deserve other amounts, or are none."""
+        """Other entries may be in force, or budgets used up: queues deserve other amounts, or are none."""
         pool = self._pools.get(POOLED)
-        if pool is None or (pool.forces is not None and pool.rows.source.calendar is None):
+        if pool is None:
             return
-        forces = entries_in_force(pool.rows.source, self.at)
+        books = cluster.books[POOLED]
+        if pool.forces is not None and pool.rows.source.calendar is None and books.spending is None:
+            return
+        forces = entries_in_force(pool.rows.source, self.at, books.rows.spent)
         if forces is pool.forces:
             return
         pool.forces = forces
-        deserved = deserved_now(pool.rows.source, self.at)
+        deserved = deserved_now(pool.rows.source, self.at, books.rows.spent)
         mine = sorted(number for number, held in self._held.items() if held.leaf.pool is pool)
         for number in mine:
             self._put_out(number)

@@ -73,10 +73,10 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
         )
         - unseen,
         spent={
-            (node, group): amount // SECOND
+            (node, group): used[0] // SECOND
             for group, each in slots.items()
             if each.spending is not None
-            for node, amount in each.spending.used(now).items()
+            for node, used in each.spending.used(now).items()
         },
     )
 
@@ -181,7 +181,7 @@ def as_file(state: State) -> State:
     ]
     return replace(
         state,
-        allocations=tuple(replace(each, attempt=0) for each in state.allocations),
+        allocations=tuple(each._replace(attempt=0) for each in state.allocations),
         notices=notices,
         held=(*state.held, *freed),
         freed=(),
@@ -206,5 +206,6 @@ def together(slots: State, vectors: State) -> State:
         previous_cycle=slots.now if slots.previous_cycle is None else slots.previous_cycle,
         ownership=vectors.ownership,
         own_entries=vectors.own_entries,
+        spent_amounts=vectors.spent_amounts,
         usage=vectors.usage,
     )

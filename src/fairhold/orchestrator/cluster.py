@@ -330,6 +330,10 @@ class Cluster:
         """Name of the machine that a host is."""
         return "" if host == self.own else host
 
+    def hosts_of(self, machine: str) -> tuple[str, ...]:
+        """Names of the hosts that a machine is: a group without hosts has one without a name on the service's own."""
+        return (machine,) if machine else tuple({"": None, self.own: None})
+
     def accepts(self, host: str) -> bool:
         """Whether a host may start work as far as its machine goes."""
         machine = self.machines.get(self.machine_of(host))
@@ -356,14 +360,6 @@ class Cluster:
     def machine(self, name: str) -> MachineRecord:
         """The record of a machine, a new one where it has none."""
         return self.machines.setdefault(name, MachineRecord())
-
-    def fit_machine(self, name: str) -> None:
-        """Update the books with what a machine's hosts may start, and its attempts with whether it is connected."""
-        for group, host in self.hosts:
-            if self.machine_of(host) == name:
-                self.fit(group, host)
-        for attempt in self.on(name):
-            attempt.is_unknown = any(each.is_silent for each in self.machines_of(attempt))
 
     def machines_of(self, attempt: Attempt) -> list[MachineRecord]:
         """The machines where an attempt holds units, as far as they have records."""

@@ -7,18 +7,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.active_entries import entries_in_force
-from fairhold.kernels.vectors import total
+from fairhold.kernels.vectors import less, total
 from fairhold.ledger.history import CAPACITY
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import amount_text
 from fairhold.orchestrator.hosts import what_there_is
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.history import History
     from fairhold.model.plan import Plan
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
 
@@ -37,14 +38,29 @@ def count_use(cluster: Cluster, attempt: Attempt, units: int, now: int) -> None:
     for history in histories:
         if host in history.hosts:
             if history.meters[CAPACITY].since is None or not cluster.is_open(POOLED, host):
-                history.have(_capacity(cluster, history), now)
+                _look_at(cluster, history, host, now)
             history.hold(books.rows.by_path[attempt.job.consumer], unit, units, now)
 
 
-def count_capacity(cluster: Cluster, now: int) -> None:
+def count_capacity(cluster: Cluster, now: int, hosts: Iterable[str]) -> None:
     """Hosts may be there or not from now on."""
     for history in _histories(cluster):
-        history.have(_capacity(cluster, history), now)
+        for host in hosts:
+            _look_at(cluster, history, host, now)
+
+
+def _look_at(cluster: Cluster, history: History, name: str, now: int) -> None:
+    """There may be another amount of a host from now on; of the others, what was found last."""
+    if not history.there:
+        history.there = _what_there_is(cluster, history)
+        history.have(_sum(cluster, history.there), now)
+        return
+    amounts = history.meters[CAPACITY].rate
+    if (host := history.hosts.get(name)) is not None:
+        before = history.there[name]
+        found = history.there[name] = what_there_is(cluster, host, cluster.books[POOLED].rows.source.resources)
+        amounts = [rate + more for rate, more in zip(amounts, less(found, before), strict=True)]
+    history.have(amounts, now)
 
 
 def _histories(cluster: Cluster) -> tuple[History, ...]:
@@ -52,12 +68,14 @@ def _histories(cluster: Cluster) -> tuple[History, ...]:
     return () if vectors is None else vectors.histories
 
 
-def _capacity(cluster: Cluster, history: History) -> list[int]:
-    """By resource, what there is to divide, overcommitment counted (R-UP-1)."""
-    plan = cluster.books[POOLED].rows.source
-    hosts = (host for name in history.groups for host in plan.resource_groups[name].hosts)
-    there = (what_there_is(cluster, host, plan.resources) for host in hosts)
-    return list(total(there, len(plan.resources)))
+def _what_there_is(cluster: Cluster, history: History) -> dict[str, Vector]:
+    """By host and resource, what there is to divide, overcommitment counted (R-UP-1)."""
+    resources = cluster.books[POOLED].rows.source.resources
+    return {name: what_there_is(cluster, host, resources) for name, host in history.hosts.items()}
+
+
+def _sum(cluster: Cluster, there: Mapping[str, Vector]) -> list[int]:
+    return list(total(there.values(), len(cluster.books[POOLED].rows.source.resources)))
 
 
 def usage_now(books: Books, now: int) -> dict[int, tuple[Fraction, ...]]:
@@ -83,10 +101,11 @@ class Borders:
         histories = books.vectors.histories if books is not None and books.vectors is not None else ()
         self._counted = [history for history in histories if history.is_counted]
         self._due: int | None = None
+        self.may_come = bool(self._counted)
 
     def next(self, now: int) -> int | None:
-        """The next border; None = nobody waits, or no history counts."""
-        if not self._counted or not self._is_waiting():
+        """The next border; None = nobody waits."""
+        if not self._is_waiting():
             return None
         if self._due is None:
             self._due = min(history.steps.of(now)[1] for history in self._counted)
@@ -166,7 +185,9 @@ def restore_histories(cluster: Cluster, document: Mapping[str, Any], path_of: Ca
         capacity = history.meters[CAPACITY]
         # What there is counts from the first use on; before, nothing is said of it.
         has_begun = bool(started) if said is None else "/" in meters
-        capacity.rate, capacity.since = _capacity(cluster, history), at if has_begun else None
+        rate = _sum(cluster, _what_there_is(cluster, history))
+        capacity.rate, capacity.since = rate, at if has_begun else None
+        history.there = {}  # hosts are looked at again when something happens to one
 
 
 def _rows(

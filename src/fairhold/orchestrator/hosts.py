@@ -78,17 +78,14 @@ def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
 
 def label_hosts(cluster: Cluster, machines: Mapping[str, MachineRecord]) -> None:
     """The hosts of machines have what their agents say of them beside the labels of the plan."""
-    said = {
-        name: {label.partition("=")[0]: label.partition("=")[2] for label in machine.labels}
-        for name, machine in machines.items()
-    }
-    planned = {
-        (group, each.name): each.labels for group in cluster.books for each in cluster.books[group].rows.group.hosts
-    }
-    for (group, host), record in cluster.hosts.items():
-        if (labels := said.get(cluster.machine_of(host))) is not None:
-            books = cluster.books[group]
-            transitions.label_host(books, record.row, label_set(labels | dict(planned.get((group, host), ()))))
+    mine = {host: machine for name, machine in machines.items() for host in cluster.hosts_of(name)}
+    for group, books in cluster.books.items():
+        planned = {each.name: each.labels for each in books.rows.group.hosts if each.name in mine}
+        for host, machine in mine.items():
+            if (record := cluster.hosts.get((group, host))) is None:
+                continue
+            said = {label.partition("=")[0]: label.partition("=")[2] for label in machine.labels}
+            transitions.label_host(books, record.row, label_set(said | dict(planned.get(host, ()))))
             if books.vectors is not None:
                 books.vectors.touch_hosts()
 

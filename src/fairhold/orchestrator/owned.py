@@ -94,7 +94,7 @@ def _of_vectors(cluster: Cluster, resource: str, now: int) -> dict[str, int]:
         found[parcel.consumer] += parcel.amounts[at]
     for row in range(len(tree) - 1, 0, -1):
         found[tree.parent[row]] += found[row]
-    for force in entries_in_force(plan, now):
+    for force in entries_in_force(plan, now, books.rows.spent):
         if force.entry.settings.fair_share is None:
             continue
         for row, settings in force.entry.consumers.items():
@@ -103,10 +103,13 @@ def _of_vectors(cluster: Cluster, resource: str, now: int) -> dict[str, int]:
     return {tree.paths[row]: found[row] for row in range(1, len(tree))}
 
 
-def deserved_now(plan: Plan, now: int) -> dict[str, Vector]:
-    """Path of a queue of the entries in force → what it deserves of every resource, in base units."""
+def deserved_now(plan: Plan, now: int, spent: frozenset[int]) -> dict[str, Vector]:
+    """Path of a queue of the entries in force → what it deserves of every resource, in base units.
+
+    spent : rows of consumers whose budgets are used up
+    """
     found: dict[str, Vector] = {}
-    for force in entries_in_force(plan, now):
+    for force in entries_in_force(plan, now, spent):
         if force.entry.policy.has_queues:
             deserved = queue_terms_of(plan, force.entry, force.members).deserved
             for row, top in enumerate(plan.tree.first_level):

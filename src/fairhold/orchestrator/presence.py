@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.attempts import leave_by
-from fairhold.orchestrator.histories import count_capacity
+from fairhold.orchestrator.budgets import count_hosts
 from fairhold.orchestrator.hosts import label_machine
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def see(cluster: Cluster, change: say.MachineSeen, now: int) -> None:
     machine.boot, machine.spool, machine.is_silent, machine.is_gone = change.boot, change.spool, False, False
     machine.silent_at = 0
     label_machine(cluster, change.machine, change.labels)
-    cluster.fit_machine(change.machine)
-    count_capacity(cluster, now)
+    _fit(cluster, change.machine, now)
 
 
 def miss(cluster: Cluster, change: say.MachineMissed, now: int) -> None:
@@ -30,8 +29,7 @@ def miss(cluster: Cluster, change: say.MachineMissed, now: int) -> None:
     machine = cluster.machine(change.machine)
     if not machine.is_silent:
         machine.is_silent, machine.silent_at = True, now
-    cluster.fit_machine(change.machine)
-    count_capacity(cluster, now)
+    _fit(cluster, change.machine, now)
 
 
 def shut(cluster: Cluster, change: say.MachineShut, now: int) -> None:
@@ -40,8 +38,19 @@ def shut(cluster: Cluster, change: say.MachineShut, now: int) -> None:
     machine.shut, machine.refusals = change.reason, 0
     machine.try_at, machine.pauses, machine.drains = change.try_at, change.pauses, change.drains
     cluster.due.try_again(change.machine, change.try_at)
-    cluster.fit_machine(change.machine)
-    count_capacity(cluster, now)
+    _fit(cluster, change.machine, now)
+
+
+def _fit(cluster: Cluster, name: str, now: int) -> None:
+    """Update books and histories with what a machine's hosts may start, and its attempts with whether it is there."""
+    hosts = cluster.hosts_of(name)
+    for group in cluster.books:
+        for host in hosts:
+            if (group, host) in cluster.hosts:
+                cluster.fit(group, host)
+    for attempt in cluster.on(name):
+        attempt.is_unknown = any(each.is_silent for each in cluster.machines_of(attempt))
+    count_hosts(cluster, now, hosts)
 
 
 def refuse(cluster: Cluster, change: say.MachineRefused, _now: int) -> None:
@@ -61,7 +70,7 @@ def set_host(cluster: Cluster, change: say.HostSet, now: int) -> None:
         cluster.count_slots(group)
         for job in cluster.with_gangs(group):
             cluster.ask(job)
-    count_capacity(cluster, now)
+    count_hosts(cluster, now, (change.host,))
 
 
 def drain(cluster: Cluster, change: say.Drained, _now: int) -> None:

@@ -20,7 +20,7 @@ from fairhold.orchestrator.renaming import Renaming
 from fairhold.orchestrator.vectors import stand_again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.cluster import Cluster
@@ -55,6 +55,18 @@ def put_in_force(cluster: Cluster, books: Mapping[str, Books], moved: Mapping[st
     count_rates(cluster)
     cluster.fit_all()
     restore_told(cluster, told, now)
+
+
+def forget_machines(cluster: Cluster, nodes: Collection[str]) -> None:
+    """Machines are forgotten that were nodes of a cluster and are gone, once nothing of them is booked.
+
+    nodes : those that there are
+    """
+    hosts = {cluster.machine_of(host) for _, host in cluster.hosts}
+    idle = [name for name, each in cluster.machines.items() if each.is_silent and each.shut is None]
+    for name in idle:
+        if name not in hosts and name not in nodes and not cluster.on(name):
+            del cluster.machines[name]
 
 
 def _check(cluster: Cluster, now: Renaming) -> list[JobRecord]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.active_entries import groups_of_members
 from fairhold.errors import Fault, InputError, count
+from fairhold.kernels.vectors import count as count_units
 from fairhold.kernels.vectors import lack
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.model.siting import PACK, words_of
@@ -15,13 +16,17 @@ from fairhold.orchestrator.fitting import unlike
 from fairhold.orchestrator.queue_fitting import check_deserved, is_fixed, not_of_queue, shares_queues
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.ledger.books import Books
+    from fairhold.ledger.vectors import Suitable
     from fairhold.model.plan import Host, Plan, PolicyEntry
     from fairhold.model.siting import Siting
     from fairhold.model.vector import Resource, Vector
     from fairhold.orchestrator.events import JobSubmitted
+
+MOST_SUITABLE = 256
+"""Different things asked of hosts, of which is kept which hosts have them."""
 
 
 def check_unit(books: Books, event: JobSubmitted) -> None:
@@ -68,11 +73,7 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
     if not groups:
         what = f"no policy entry in force shares resources with `{consumer}`"
         raise _refused("group-without-policy", what, "list it, or its first-level consumer, in a policy entry")
-    hosts = [host for name, group in plan.resource_groups.items() if name in groups for host in group.hosts]
-    if not hosts:
-        what = f"there is no node for {', '.join(f'`{name}`' for name in sorted(groups))}"
-        raise _refused("never-fits", what, "compare `nodes` of the plan with the labels of the cluster's nodes")
-    _check_hosts(plan, _that_will_do(books, hosts, siting), unit, together, siting)
+    _check_hosts(plan, _that_will_do(books, groups, siting), unit, together, siting)
     entries = [entry for entry in plan.policies if groups & set(entry.resource_groups)]
     bounds = [_limit(plan, entry, row, unit) for entry in entries]
     most, whose = max(bounds, key=lambda bound: bound[0])
@@ -81,9 +82,33 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
         raise _refused("never-fits", what, "ask for less, or raise the limit in the plan")
 
 
-def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequence[Host]:
-    """The hosts with labels as asked for (R-SITE-1)."""
-    if hosts and not (siting.need or siting.avoid):  # the common case
+def _that_will_do(books: Books, groups: frozenset[str], siting: Siting) -> Suitable:
+    """The hosts of some groups with labels as asked for (R-SITE-1); most requests ask for the same."""
+    assert books.vectors is not None
+    suitable, key = books.vectors.suitable, (groups, siting.need, siting.avoid)
+    if (known := suitable.get(key)) is None:
+        if len(suitable) >= MOST_SUITABLE:
+            suitable.clear()
+        hosts = _with_labels(books, groups, siting)
+        known = suitable[key] = hosts, _sizes(books.rows.source, hosts)
+    return known
+
+
+def _sizes(plan: Plan, hosts: Sequence[Host]) -> Mapping[Vector, int]:
+    """What hosts have, with overcommitment → how many have it: most hosts are like others."""
+    found: Counter[Vector] = Counter()
+    for amounts, number in Counter([host.amounts for host in hosts]).items():
+        found[_total(plan.resources, amounts)] += number
+    return found
+
+
+def _with_labels(books: Books, groups: frozenset[str], siting: Siting) -> list[Host]:
+    named = books.rows.source.resource_groups.items()
+    hosts = [host for name, group in named if name in groups for host in group.hosts]
+    if not hosts:
+        what = f"there is no node for {', '.join(f'`{name}`' for name in sorted(groups))}"
+        raise _refused("never-fits", what, "compare `nodes` of the plan with the labels of the cluster's nodes")
+    if not (siting.need or siting.avoid):
         return hosts
     labels = {books.hosts.name[row]: each for row, each in books.hosts.labels.items()}
     found = [host for host in hosts if siting.fits(labels.get(host.name, frozenset()))]
@@ -95,26 +120,20 @@ def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequen
     return found
 
 
-def _check_hosts(plan: Plan, hosts: Sequence[Host], unit: Vector, together: int, siting: Siting) -> None:
+def _check_hosts(plan: Plan, suitable: Suitable, unit: Vector, together: int, siting: Siting) -> None:
     """Refuse units that start together if these hosts never have room for them."""
-    most, fits = _rooms(plan, hosts, unit)
+    hosts, sizes = suitable
+    rooms = {size: count_units(unit, size) for size in sizes}
+    most = max(rooms.values(), default=0)
     where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
     if not most:
         raise _refused("never-fits", _nearest(plan.resources, hosts, unit, where), "ask for less, or for larger hosts")
-    who = f"all hosts{where} together have"
+    fits, who = sum(rooms[size] * number for size, number in sizes.items()), f"all hosts{where} together have"
     if siting.place == PACK:
         fits, who = most, f"`place: pack` wants one host, and the largest{where} has"
     if fits < together:
         what = f"{count(together, 'unit')} at once can never start: {who} room for {fits}"
         raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
-
-
-def _rooms(plan: Plan, hosts: Sequence[Host], unit: Vector) -> tuple[int, int]:
-    """Units that one of some hosts has room for at most, and all together; most hosts are like others."""
-    sizes = Counter([host.amounts for host in hosts])
-    totals = {amounts: _total(plan.resources, amounts) for amounts in sizes}
-    rooms = {amounts: _units(totals[amounts], unit) for amounts in sizes}
-    return max(rooms.values(), default=0), sum(rooms[amounts] * number for amounts, number in sizes.items())
 
 
 def _vector(books: Books, event: JobSubmitted) -> Vector:
@@ -143,10 +162,6 @@ def _vector(books: Books, event: JobSubmitted) -> Vector:
 def _total(resources: Sequence[Resource], amounts: Vector) -> Vector:
     pairs = zip(amounts, resources, strict=True)
     return tuple(int(amount * resource.overcommit) for amount, resource in pairs)
-
-
-def _units(room: Vector, unit: Vector) -> int:
-    return min(has // needs for has, needs in zip(room, unit, strict=True) if needs)
 
 
 def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector, where: str) -> str:

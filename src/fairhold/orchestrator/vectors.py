@@ -14,7 +14,8 @@ from fairhold.model.siting import siting_of
 from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import OwnEntry, Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.histories import count_capacity, usage_now
+from fairhold.orchestrator.budgets import count_hosts, spent_amounts
+from fairhold.orchestrator.histories import usage_now
 from fairhold.orchestrator.hosts import is_down, was_never_seen
 from fairhold.orchestrator.queue_fitting import shares_queues
 
@@ -65,7 +66,7 @@ def lapse(cluster: Cluster, change: say.MachineLapsed, now: int) -> None:
     for books in cluster.books.values():
         if books.vectors is not None:
             books.vectors.touch_hosts()
-    count_capacity(cluster, now)
+    count_hosts(cluster, now, cluster.hosts_of(change.machine))
 
 
 def note_end(vectors: Vectors, attempt: Attempt) -> None:
@@ -181,6 +182,7 @@ def frame_of(cluster: Cluster, now: int, hosts: Mapping[str, Any]) -> State:
         ownership=vectors.ownership,
         own_entries=vectors.own_entries,
         adjusted=vectors.adjusted,
+        spent_amounts=spent_amounts(books, now),
         usage=usage_now(books, now),
     )
 

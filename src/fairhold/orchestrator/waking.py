@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from fairhold.ledger import transitions
-from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.budgets import next_of_budgets
 
 if TYPE_CHECKING:
@@ -17,6 +16,11 @@ if TYPE_CHECKING:
 
 class Switches(Protocol):
     """What knows when something else is in force."""
+
+    @property
+    def may_come(self) -> bool:
+        """Whether a switch may ever come."""
+        ...
 
     def next(self, now: int) -> int | None:
         """When the next switch is; None = none is ahead."""
@@ -32,10 +36,8 @@ class Waking:
 
     def __init__(self, cluster: Cluster, pacing: Mapping[str, Pacing], switches: tuple[Switches, ...]) -> None:
         self._cluster, self._pacing = cluster, pacing
-        books = cluster.books.values()
-        self.with_budgets = [each for each in books if each.spending is not None]
-        may_switch = POOLED in cluster.books or any(each.rows.source.calendar is not None for each in books)
-        self.switches = switches if may_switch else ()
+        self.with_budgets = [each for each in cluster.books.values() if each.spending is not None]
+        self.switches = tuple(each for each in switches if each.may_come)
 
     def next(self, now: int) -> int | None:
         """The next instant at which something is due; None = nothing is."""

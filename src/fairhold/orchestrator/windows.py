@@ -41,6 +41,7 @@ class Openings:
         of_slots = {group: each for group, each in books.items() if each.vectors is None}
         self._books = {group: each for group, each in of_slots.items() if each.rows.source.calendar is not None}
         self._next: dict[str, int | None] = {}
+        self.may_come = bool(self._books)
 
     def next(self, now: int) -> int | None:
         """When the next switch is due; None = none is ahead."""
@@ -82,6 +83,7 @@ class VectorSwitches:
         self._plan = None if books is None else books.rows.source
         self._next: int | None = None
         self._is_known = False
+        self.may_come = self._plan is not None and self._plan.calendar is not None
 
     def next(self, now: int) -> int | None:
         """When the next switch is; None = none is ahead."""

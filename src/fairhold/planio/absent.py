@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 ABSENT = {
-    "budget": (
-        "a unit of one CPU and a unit of eight GPUs would cost the same unit-hours",
-        "leave it out; to limit how much it holds at any time, use `share_limit`",
-    ),
     "hold_after": (
         "units of different sizes leave gaps on hosts, so it is not known what to hold for a gang, and until when",
         "leave it out; to guarantee the space, let its leaf own it: `own` with `reserved: true`",

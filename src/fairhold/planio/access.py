@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.access.document import ALL, NAME, OTHERS, Access, Binding, PersonLimits
+from fairhold.access.notifications import Notifications
 from fairhold.access.permissions import CLUSTER_WIDE, ROLES, ROOT, Permission
 from fairhold.planio.document import parse_document
 from fairhold.planio.names import name_fault
+from fairhold.planio.notifications import Naming, read_notifications
 from fairhold.planio.provider import read_provider
 from fairhold.planio.report import Report, shown
 from fairhold.units import LARGEST
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     *("fairhold_access", "cluster", "others", "users", "service_accounts", "groups", "roles", "bindings", "limits"),
-    "oidc",
+    *("oidc", "notifications"),
 )
 BINDING_KEYS = ("role", "at", "users", "groups", "service_accounts")
 LIMIT_KEYS = PersonLimits._fields
@@ -57,9 +59,10 @@ def parse_access(text: str, name: str, tree: ConsumerTree | None = None) -> tupl
     bindings = _bindings(report, top.get("bindings", []), known, tree)
     limits, own_limits = _limits(report, top.get("limits"), people)
     provider = read_provider(report, top["oidc"], {*groups}) if "oidc" in top else None
+    told = _notifications(report, top["notifications"], known, tree) if "notifications" in top else Notifications()
     access = Access(
         *(frozenset(users), frozenset(accounts), groups, roles, bindings, others or ALL, limits, own_limits, cluster),
-        provider,
+        *(provider, told),
     )
     return access, report.settle()
 
@@ -160,6 +163,16 @@ def _binding(report: Report, value: Value, place: Place, known: _Known, tree: Co
         what = f"{', '.join(f'`{each}`' for each in useless)} of `{role}` count only at `/`"
         report.warn("no-effect", what, "bind the role at `/`, or make one without them", place)
     return Binding(role, at, **named)
+
+
+def _notifications(report: Report, value: Value, known: _Known, tree: ConsumerTree | None) -> Notifications:
+    def members(report: Report, value: Value, place: Place, names: set[str], key: str) -> tuple[str, ...]:
+        return tuple(_members(report, value, place, names, what=key.replace("_", " ")))
+
+    def check_path(path: str, place: Place) -> None:
+        _check_path(report, path, place, tree)
+
+    return read_notifications(report, value, Naming(known.names, members, check_path))
 
 
 def _check_path(report: Report, path: str, place: Place, tree: ConsumerTree | None) -> None:

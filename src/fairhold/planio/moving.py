@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _PATHS = frozenset({"consumer", "for", "pool", "borrower", "lender"})
 """Keys of a state with the path of a consumer; ids of requests do not begin with `/`."""
-_BY_PATH = frozenset({"demand", "allocated", "spent", "lenders", "stands_on"})
+_BY_PATH = frozenset({"demand", "allocated", "spent", "spent_resources", "lenders", "stands_on"})
 """Keys with a mapping that has paths as keys."""
 
 

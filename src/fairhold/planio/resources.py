@@ -141,12 +141,12 @@ def read_vector(report: Report, value: Value, place: Place, resources: Known, *,
 
 
 def read_amounts(
-    report: Report, value: Value, place: Place, resources: Known, *, what: str, least: int = 0
+    report: Report, value: Value, place: Place, resources: Known, *, what: str, least: int = 0, most: int = LARGEST
 ) -> tuple[tuple[int, int], ...]:
     """Read (place of the resource, base units) of those that are stated, in plan order."""
     return tuple(
         sorted(
-            (at, read_amount(report, stated, here, resources.resources[at], least=least))
+            (at, read_amount(report, stated, here, resources.resources[at], least=least, most=most))
             for at, stated, here in stated_members(report, value, place, resources, what)
         )
     )
@@ -183,8 +183,10 @@ def full(resources: Known, amounts: Sequence[tuple[int, int]]) -> Vector:
     return tuple(stated.get(at, 0) for at in range(len(resources.resources)))
 
 
-def read_amount(report: Report, value: Value, place: Place, resource: Resource, *, least: int = 0) -> int:
-    """Read an amount as base units, at least `least` of them; else a fault and `least`.
+def read_amount(
+    report: Report, value: Value, place: Place, resource: Resource, *, least: int = 0, most: int = LARGEST
+) -> int:
+    """Read an amount as base units, at least `least` and at most `most` of them; else a fault and `least`.
 
     A bare number is in the declared unit; with a unit it is converted: `32GiB` of a resource in MiB.
     """
@@ -204,9 +206,9 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
     if number < 0:
         mend = "write an amount above 0" if least else "write 0 or more"
         report.fault("negative", f"{shown(value)} is below 0", mend, place)
-    elif number * resource.base > LARGEST:
-        most = amount_text(resource, LARGEST // resource.base * resource.base)
-        report.fault("out-of-range", f"{shown(value)} is more than {most}", "write a smaller amount", place)
+    elif number * resource.base > most:
+        largest = amount_text(resource, most // resource.base * resource.base)
+        report.fault("out-of-range", f"{shown(value)} is more than {largest}", "write a smaller amount", place)
     elif number and (number * resource.base).denominator != 1:
         nearest = max(1, round(number * resource.base))
         what = f"{shown(value)} of `{shown(resource.name)}` is not a whole multiple of {_with_unit(resource, 1)}"

@@ -107,7 +107,7 @@ def _read_usage_window(reading: Reading, _: Setting, value: Value, place: Place)
 
 
 def _read_budget(reading: Reading, _: Setting, value: Value, place: Place) -> Hashable:
-    return read_budget(reading.report, value, place, reading.policy)
+    return read_budget(reading.report, value, place, reading.policy, reading.resources)
 
 
 def _read_peers(reading: Reading, _: Setting, value: Value, place: Place) -> Hashable:

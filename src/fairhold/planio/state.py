@@ -19,7 +19,7 @@ from fairhold.planio.queues import read_usage
 from fairhold.planio.report import Report, shown
 from fairhold.planio.requests import read_allocations, read_requests
 from fairhold.planio.shortages import read_shortages
-from fairhold.planio.spending import read_spent
+from fairhold.planio.spending import read_spent, read_spent_resources
 from fairhold.planio.stateview import StateView
 from fairhold.planio.statewrite import state_document
 from fairhold.planio.vectors import read_ownership
@@ -45,6 +45,7 @@ KEYS = (
         "borrowed",
         "shortages",
         "spent",
+        "spent_resources",
         "usage",
         "hosts_down",
         "hosts_never_seen",
@@ -129,6 +130,7 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
         borrowed=read_loans(view, top.get("borrowed")),
         shortages=read_shortages(view, top.get("shortages"), now),
         spent=read_spent(view, top.get("spent")),
+        spent_amounts=read_spent_resources(view, top.get("spent_resources")),
         ownership=read_ownership(view, top.get("ownership")),
         own_entries=read_own_entries(view, top.get("own_entries")),
         adjusted=read_adjusted(view, top.get("adjusted")),

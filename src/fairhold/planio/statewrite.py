@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.model.vector import amounts_document, number
+from fairhold.model.budget import counted
+from fairhold.model.vector import amounts_document, number, parts_document
 from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.stateview import slot_groups
 from fairhold.units import SECOND, format_instant
@@ -47,6 +48,10 @@ def state_document(plan: Plan, state: State) -> Row:
         "borrowed": [_loan(paths, loan) for loan in state.borrowed],
         "shortages": [_shortage(paths, short) for short in state.shortages],
         "spent": _counts(plan, state.spent),
+        "spent_resources": {
+            paths[row]: parts_document(counted(plan.resources), amounts)
+            for row, amounts in sorted(state.spent_amounts.items())
+        },
         "usage": {paths[row]: _parts(plan, state.usage[row]) for row in sorted(state.usage)},
         "hosts_down": sorted(state.hosts_down - state.hosts_never_seen),
         "hosts_never_seen": sorted(state.hosts_down & state.hosts_never_seen),

@@ -268,6 +268,25 @@ class Store(PeopleStore, Protocol):
         """Instant of the last entry, 0 = none; no later entry may be before it."""
         ...
 
+    @property
+    def term(self) -> int:
+        """Counts services that have written to the store, this one the latest; 0 = this one only reads."""
+        ...
+
+    def refresh(self) -> int:
+        """Look how far the log goes by now, where another service writes it; number of its last entry.
+
+        StoreError `store-restored` where the store was restored since, `store-behind` where the log lacks what it had.
+        """
+        ...
+
+    def lead(self, directory: Path, term: int) -> None:
+        """Write from now on, by a term that was taken (`ports.leading`); the state directory is held, too.
+
+        StoreError `store-lost` where another has taken the store over since.
+        """
+        ...
+
     def transaction(self) -> AbstractContextManager[Batch]:
         """A batch that is durable, whole, when the `with` is left; left by an error, nothing of it is kept."""
         ...

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.errors import Fault
-    from fairhold.model.kubernetes import Node
+    from fairhold.model.kubernetes import Amounts, Node
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.events import JobSubmitted
@@ -35,12 +35,13 @@ REFUSED = "the API server does not let its pod go: "
 
 @dataclass(frozen=True, slots=True)
 class Appeared:
-    """Work has appeared in the cluster. It is answered by `accepted`, `refused` or `unwanted`.
+    """Work has appeared in the cluster, or was resized. It is answered by `accepted`, `refused` or `unwanted`.
 
     work    : uids of its pods, one a task; several start together
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
     last    : highest number of an attempt at any pod: those of another leader are not to be mistaken for ours
+    is_anew : it has had a job since this start, and asks for something else by now
     is_going : it has ended, or its controller has let it go: it gets no new job
     job     : of its gang, which it joins; empty = none has begun
     """
@@ -55,6 +56,7 @@ class Appeared:
     is_going: bool = False
     job: str = ""
     last: int = 0
+    is_anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,14 @@ class Governor(Protocol):
 
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now."""
+        ...
+
+    def booked_anew(self, uid: str) -> None:
+        """A pod that was resized gets another job, which is told next by `accepted`."""
+        ...
+
+    def outgrew(self, uid: str, booked: Amounts, why: str) -> None:
+        """A pod that was resized keeps its job, which holds less than it asks for; booked: so much."""
         ...
 
     def ask_anew(self, uid: str) -> None:

@@ -80,6 +80,10 @@ class PeopleBatch(Protocol):
         """Keep a record of what was done; its number is one above the last."""
         ...
 
+    def put_notification(self, kind: str, name: str, body: str) -> None:
+        """Keep a JSON text about notifications in the place of the one of this kind and name; empty: it goes."""
+        ...
+
 
 class PeopleStore(Protocol):
     """What can be read of people."""
@@ -102,6 +106,10 @@ class PeopleStore(Protocol):
 
     def last_records(self, wanted: RecordFilter, limit: int = 100) -> list[Record]:
         """The last records, in order."""
+        ...
+
+    def notifications(self, kind: str) -> dict[str, str]:
+        """Name → JSON text of all that is kept of a kind; see `runtime.live.notifications`."""
         ...
 
     def chain_begin(self) -> tuple[int, str]:

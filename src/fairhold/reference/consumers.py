@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
-from fairhold.units import SECOND, UNLIMITED
+from fairhold.reference.windows import entries_now
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
@@ -62,12 +61,12 @@ class Consumers:
         """Read what is stated by row, and keep it by path."""
         self.plan, self.group = plan, group
         tree = plan.tree
-        self.force = entries_in_force(plan, group, instant)
-        of_row = plan.entries_of(group, self.force)
+        in_force = entries_now(plan, group, instant)
+        of_root = next(entry for entry in plan.policies if any(entry is each for each in in_force.values()))
         self.by_path: dict[str, Consumer] = {}
         for row, path in enumerate(tree.paths):
-            entry = plan.policies[of_row[row]]
-            self.by_path[path] = _read(plan, row, entry, _used_up(plan, row, of_row, group, state), self.by_path)
+            entry = of_root if row == ROOT else in_force[tree.first_level[row]]
+            self.by_path[path] = _read(plan, row, entry, _used_up(row, entry, group, state), self.by_path)
 
     def __getitem__(self, path: str) -> Consumer:
         return self.by_path[path]
@@ -85,13 +84,11 @@ class Consumers:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """All consumers, each before those below it, siblings by rank."""
-
-        def walk(path: str) -> Iterator[str]:
-            yield path
-            for child in self.siblings(path):
-                yield from walk(child)
-
-        return tuple(walk("/"))
+        found, left = [], ["/"]
+        while left:
+            found.append(left.pop())
+            left += reversed(self.siblings(found[-1]))
+        return tuple(found)
 
     @cached_property
     def deepest_first(self) -> tuple[str, ...]:
@@ -135,19 +132,12 @@ class Consumers:
         return self.rank(here)[:2] > self.rank(there)[:2]
 
 
-def entries_in_force(plan: Plan, group: str, instant: int) -> tuple[int, ...]:
-    """Positions of the entries of a group that are in force (R-WINDOW-1)."""
-    if plan.calendar is not None and group in plan.calendar.windows.tracks:
-        return plan.calendar.in_force(group, instant)
-    return tuple(at for at, entry in enumerate(plan.policies) if group in entry.resource_groups)
-
-
-def _used_up(plan: Plan, row: int, of_row: list[int], group: str, state: State) -> str:
+def _used_up(row: int, entry: PolicyEntry, group: str, state: State) -> str:
     """R-BUDGET-1: what its own budget makes of it: one of THEN, or nothing."""
-    stated = plan.policies[of_row[row]].consumers.get(row)
+    stated = entry.consumers.get(row)
     budget = stated.budget if stated else None
     spent = state.spent.get((row, group), 0)
-    return budget.then if budget and spent * SECOND >= budget.amount else ""
+    return budget.then if budget and spent >= budget.unit_hours * 3600 else ""
 
 
 def _read(plan: Plan, row: int, entry: PolicyEntry, used_up: str, known: dict[str, Consumer]) -> Consumer:

@@ -22,7 +22,7 @@ def parts_of(situation: Situation, leaf: str) -> dict[str, int]:
     that cannot have its minimum takes no more than it holds.
     """
     wishes = sorted(situation.wishes_of(leaf), key=lambda wish: wish.gangs_first)
-    room = {wish.user: _room_of_user(situation, leaf, wish.user) for wish in wishes}
+    room = {wish.user: room_of_user(situation, leaf, wish.user) for wish in wishes}
     left = _slots_of_labels(situation, wishes)
     found = {}
     for wish in wishes:
@@ -47,11 +47,11 @@ def counted(situation: Situation, leaf: str) -> dict[Hashable, int]:
     for wish_id, part in parts_of(situation, leaf).items():
         wish = situation.wishes[wish_id]
         taken[shared_slots(wish)] += part
-        holds[shared_slots(wish)] += 0 if wish.is_count else situation.held_by(wish_id)
+        holds[shared_slots(wish)] += 0 if wish.siting == ANYWHERE else situation.held_by(wish_id)
     return {key: max(taken[key], holds[key]) for key in taken}
 
 
-def _room_of_user(situation: Situation, leaf: str, user: str) -> int:
+def room_of_user(situation: Situation, leaf: str, user: str) -> int:
     """R-USER-1: units that a user may have beyond those held; who is not named has no limit."""
     if not user:
         return UNLIMITED

@@ -51,6 +51,11 @@ class Wish:
         return self.is_gang and self.siting.place == "pack"
 
     @property
+    def is_bound(self) -> bool:
+        """Whether not all hosts will do: it names labels, or needs one host (R-SITE-4)."""
+        return bool(self.siting.need or self.siting.avoid) or self.packs
+
+    @property
     def turn(self) -> tuple[int, int, str]:
         """The order inside a leaf: priority, submitted, id."""
         return -self.priority, self.submitted, self.id
@@ -75,6 +80,7 @@ class Unit:
 class Situation:
     """A resource group as it is; what is derived from it is derived anew whenever it is asked for.
 
+    granted : places of units that this cycle grants
     slots : what is divided (R-UP-1)
     room  : host → slots that exist there now, `NOWHERE` where hosts are not told
     """
@@ -85,10 +91,17 @@ class Situation:
         self.wishes = {wish.id: wish for wish in wishes}
         self.units = tuple(units)
         self.group = consumers.group
+        self.granted: frozenset[int] = frozenset()
 
     def with_units(self, units: Iterable[Unit]) -> Situation:
         """The same when other units are held."""
         return Situation(self.consumers, self.state, self.wishes.values(), units)
+
+    def with_grants(self, units: Iterable[Unit]) -> Situation:
+        """The same with units that are granted. units : those of before first."""
+        found = self.with_units(units)
+        found.granted = frozenset(range(len(self.units), len(found.units)))
+        return found
 
     @cached_property
     def has_requests(self) -> bool:
@@ -119,7 +132,7 @@ class Situation:
         if self.hosts != (NOWHERE,):
             used = Counter(unit.host for unit in self.units)
             return {each.name: used[each.name] if each.name in self.away else each.slots for each in group.hosts}
-        if group.hosts:
+        if group.hosts and self.group not in self.state.slots:
             return {NOWHERE: sum(each.slots for each in group.hosts if each.name not in self.away)}
         return {NOWHERE: self.state.slots.get(self.group, group.slots)}
 

@@ -95,13 +95,11 @@ class _Claiming:
         waits = {row: units for row in self._line(leaf) if (units := self._waits(row) - never.get(row, 0)) > 0}
         bound = {row: units for row, units in waits.items() if self._is_bound(row)}
         left = min(missing, sum(bound.values()), max(0, missing - (sum(waits.values()) - sum(bound.values()))))
-        waived = 0
         for row, units in bound.items():
             wanted = min(units, left)
             least = requests.minimum[row] - requests.held[row] - self.granted.get(row, 0)
-            left -= wanted
-            waived += wanted - (self._take(leaf, row, wanted, max(least, 0)) if wanted >= least else 0)
-        return waived
+            left -= self._take(leaf, row, wanted, max(least, 0)) if wanted >= least else 0
+        return left
 
     def _line(self, leaf: int) -> list[int]:
         requests = self.snapshot.books.requests
@@ -117,7 +115,10 @@ class _Claiming:
         return bool(siting.need or siting.avoid) or is_on_one(self.snapshot.books, row)
 
     def _take(self, leaf: int, row: int, units: int, least: int) -> int:
-        """Claim units for a request in addition to idle ones, if the sum is at least `least`; returns their number."""
+        """Claim units for a request, if they and idle ones are at least `least`; returns their number.
+
+        Idle slots are no reason to claim less: what could be used of them has been granted.
+        """
         books = self.snapshot.books
         if books.rows.is_exclusive:
             return 0
@@ -128,16 +129,17 @@ class _Claiming:
             mine |= self.granted_on.get(row, set())
             choices = [(host,) for host in hosts if not mine or host in mine]
         for choice in choices:
-            idle = min(units, sum(self.idle[host] for host in choice))
-            found = list(self._givers(leaf, choice, units - idle))
-            if sum(given for _, given in found) + idle >= max(least, 1):
+            found = list(self._givers(leaf, choice, units))
+            claimed = sum(given for _, given in found)
+            left = least - claimed
+            if claimed and left <= sum(self.idle[host] for host in choice):
                 for host in choice:
-                    used = min(idle, self.idle[host])
+                    used = max(0, min(left, self.idle[host]))
                     self.idle[host] -= used
-                    idle -= used
+                    left -= used
                 for giver, given in found:
                     self._book(leaf, giver, choice, given)
-                return sum(given for _, given in found)
+                return claimed
         return 0
 
     def _givers(self, leaf: int, hosts: tuple[int, ...], units: int) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.columns import zeros
 from fairhold.ledger.draft import UnitsHeld
 from fairhold.ledger.effective_demand import line_key
 from fairhold.ledger.sited import most_of
@@ -155,16 +156,9 @@ def _reached(ends: Iterable[tuple[int, int]], units: int, now: int) -> int | Non
 def collect(snapshot: Snapshot, draft: CycleContext) -> None:
     """Find for every leaf the gang for which units are held, and how many held ones are still its (R-HOLD-1)."""
     books, rows = snapshot.books, snapshot.rows
-    draft.kept = snapshot.kept[:]
-    most = draft.needs.need if rows.is_fixed else draft.quota
-    for leaf in {books.requests.leaf[books.keeps.request[row]] for row in books.keeps.live}:
-        room = min(most[leaf], snapshot.counted[leaf]) - snapshot.held[leaf]
-        draft.kept[leaf] = max(0, min(snapshot.kept[leaf], room))
+    draft.kept = zeros(len(rows))
     if all(entry.settings.hold_after is None for entry in rows.entries):
         return
-    for leaf in {books.requests.leaf[books.keeps.request[row]] for row in books.keeps.live}:
-        if rows.settings(leaf).hold_after is not None:
-            draft.kept[leaf] = 0
     for leaf in books.requests.lines.gangs:
         after = rows.settings(leaf).hold_after
         if after is None:
@@ -201,13 +195,12 @@ def keep_for_gangs(snapshot: Snapshot, draft: CycleContext, holds: Iterable[Hold
 
 
 def kept_for_gangs(books: Books) -> dict[tuple[int, int], int]:
-    """(request, host) → units that are kept in leaves whose policy entry holds units for gangs."""
+    """(request, host) → units that are kept, also where no gang waits too long any more."""
     found: dict[tuple[int, int], int] = {}
     keeps = books.keeps
     for row in keeps.live:
-        if books.rows.settings(books.requests.leaf[keeps.request[row]]).hold_after is not None:
-            key = (keeps.request[row], keeps.host[row])
-            found[key] = found.get(key, 0) + keeps.units[row]
+        key = (keeps.request[row], keeps.host[row])
+        found[key] = found.get(key, 0) + keeps.units[row]
     return found
 
 

@@ -33,9 +33,8 @@ def serve_leaf(  # noqa: PLR0917 - what is given, where, and what comes first
     In turn: next is the user whose requests hold the fewest units of the leaf; of equal users, the one with the earlier
     request. With `fifo`, or with one user, only submitted and id count.
 
-    A gang below its minimum takes all units to its minimum at once, or none, and the next request is served. Others get
-    units kept for a request only if it does not take them itself. No user gets more than the leaf's user limit
-    (R-USER-1).
+    A gang below its minimum takes all units to its minimum at once, or none, and the next request is served. No user
+    gets more than the leaf's user limit (R-USER-1).
 
     hold : the gangs that come first within their priority, and what is held for one that cannot start; after all
         others, requests that may use the held units are served (R-HOLD-2)
@@ -45,7 +44,7 @@ def serve_leaf(  # noqa: PLR0917 - what is given, where, and what comes first
     queues = books.requests.lines.of.get(leaf)
     if not queues or not units:
         return []
-    served = Served(books, leaf, units, places, leaving, is_collecting=hold is not None)
+    served = Served(books, leaf, units, places, leaving)
     if len(queues) == 1 and hold is None:  # by far the most frequent case
         (queue,) = queues.values()
         for row in queue:
@@ -109,8 +108,6 @@ class Served:
         units: int,
         places: Places,
         leaving: Mapping[int, int],
-        *,
-        is_collecting: bool,
     ) -> None:
         self.units = units
         self.places = places
@@ -119,16 +116,6 @@ class Served:
         self._books, self._leaf, self._leaving = books, leaf, leaving
         self._is_limited = books.rows.controls.user_limit[leaf] < UNLIMITED
         self._room: dict[int, int] = {}
-        self._kept = _kept_for(books, leaf)
-        # A gang that does not run may not be able to start, and would keep its units from all others. Where a leaf
-        # collects for one, nothing is others' before it.
-        requests = books.requests
-        self._reserved = {
-            row: min(kept, requests.count[row] - requests.held[row])
-            for row, kept in self._kept.items()
-            if requests.count[row] > requests.held[row] >= requests.minimum[row] and not is_collecting
-        }
-        self._others = sum(self._reserved.values())
 
     def is_served(self, row: int) -> bool:
         """Whether a request has all that it wants."""
@@ -147,16 +134,6 @@ class Served:
         """Take units off the room of the user of a request."""
         if self.room(row) < UNLIMITED:
             self._room[self._requests.user[row]] -= units
-            self._keep_within(row)
-
-    def _keep_within(self, row: int) -> None:
-        """Free units kept for requests of this user that are beyond his user limit."""
-        user, left = self._requests.user[row], self.room(row)
-        for other, kept in self._reserved.items():
-            if self._requests.user[other] == user:
-                self._reserved[other] = min(kept, left)
-                self._others -= kept - self._reserved[other]
-                left -= self._reserved[other]
 
     def _wanted(self, row: int) -> int:
         return self._requests.count[row] - self._requests.held[row] - self.given.get(row, 0)
@@ -173,9 +150,7 @@ class Served:
 
     def serve(self, row: int, *, alone: bool) -> int:
         """Give units to a request, as many as it wants where it is `alone`, otherwise those of one turn."""
-        self._others -= self._reserved.pop(row, 0)
-        given, kept = self.given.get(row, 0), self._kept.get(row, 0)
-        usable = min(self.units, max(self.units - self._others, kept - given), self.room(row))
+        given, usable = self.given.get(row, 0), min(self.units, self.room(row))
         wanted = min(self._wanted(row), self.places.room(row))
         starts_with = self._requests.minimum[row] - self._stays(row) - given
         if starts_with > min(usable, wanted):
@@ -187,13 +162,3 @@ class Served:
             self.take_room(row, count)
             self.places.take(row, count)
         return max(0, count)
-
-
-def _kept_for(books: Books, leaf: int) -> dict[int, int]:
-    """Units kept for each request of a leaf that waits."""
-    kept: dict[int, int] = {}
-    for row in books.keeps.live if books.kept[leaf] else ():
-        request = books.keeps.request[row]
-        if books.hosts.up[books.keeps.host[row]] and books.requests.leaf[request] == leaf:
-            kept[request] = kept.get(request, 0) + books.keeps.units[row]
-    return kept

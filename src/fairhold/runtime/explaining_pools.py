@@ -11,6 +11,7 @@ Document = dict[str, Any]
 
 WHY = {
     "on the way": "its units are being reclaimed for it",
+    "budget": "a budget is used up, so nothing more is granted",
     "user limit": "its user has reached the user limit, or would with all units that start together",
     "gang first": "the gang's minimum is being reclaimed; units beyond the minimum wait for that",
     "stopping": "the gang is being stopped as a whole; it asks for nothing until it has stopped",
@@ -86,7 +87,7 @@ def why(waits: Document) -> str:
         said = unplaceable(waits)
     elif "never" in waits:
         said = f"{said}: {never(waits['never'])}"
-    said += f"{explaining_queues.detail(waits)}{_control(waits)}{_user(waits)}"
+    said += f"{explaining_queues.detail(waits)}{_control(waits)}{_budget(waits)}{_user(waits)}"
     return f"{said}{where(waits)} [{waits['rule']}]"
 
 
@@ -113,6 +114,15 @@ def _control(waits: Document) -> str:
         return ""
     until = f" until {waits['until']}" if waits["until"] else ""
     return f": {waits['control']}, {counted(waits['units'])}{until}"
+
+
+def _budget(waits: Document) -> str:
+    """Whose budget of what, and until when."""
+    if "budget" not in waits:
+        return ""
+    budget = waits["budget"]
+    hours = ", ".join(f"{amount} {name}" for name, amount in budget["hours"].items())
+    return f": of {budget['consumer']}, {hours} hours a {budget['period']}; it goes on at {budget['ends']}"
 
 
 def _user(waits: Document) -> str:

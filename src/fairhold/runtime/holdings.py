@@ -44,7 +44,7 @@ def holdings_now(cluster: Cluster, now: int) -> dict[str, Columns]:
         "reclaiming": _sums(books, _held(books, [each for each in attempts if each.notice])),
     }
     columns["borrowed"], columns["lent"] = _by_parcels(books, attempts)
-    _borrow_deserved(columns, deserved_now(plan, now))
+    _borrow_deserved(columns, deserved_now(plan, now, books.rows.spent))
     _lend_deserved(cluster, now, columns)
     return columns
 

@@ -33,6 +33,7 @@ from fairhold.service.routers import (
     health,
     hosts,
     jobs,
+    notifications,
     output,
     plan,
     pods,
@@ -52,25 +53,32 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from fairhold.runtime.live.desk import Desk
+    from fairhold.service.leading import Leading
     from fairhold.service.settings import ServiceSettings
     from fairhold.service.stopping import Stopping
 
 PREFIX = "/v1"
 SUBJECTS = (
     *(jobs, output, plan, consumers, hosts, pods, cycles, events, usage, explore, health, status),
-    *(tokens, access, audit, docs),
+    *(tokens, notifications, access, audit, docs),
 )
 """Modules with a router each: all addresses but that of the OpenAPI document itself."""
 _ABOUT = "Shares a cluster by a plan. Every request needs a token, on loopback too."
 
 
 def make_app(
-    desk: Desk, settings: ServiceSettings, *, stopping: Stopping | None = None, port: int | None = None
+    desk: Desk,
+    settings: ServiceSettings,
+    *,
+    stopping: Stopping | None = None,
+    port: int | None = None,
+    leading: Leading | None = None,
 ) -> FastAPI:
     """The application over a desk that runs.
 
     stopping : takes the order to stop
     port     : that is listened on, None = as the settings say
+    leading  : says who leads the store, None = no other can
     """
     news, requests = News(desk), Requests()
     port = settings.port if port is None else port
@@ -101,13 +109,13 @@ def make_app(
     app.state.service = Service(
         *(desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)),
         *(url_of(settings, port), keeper),
+        leading=leading,
     )
-    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
-    for subject in SUBJECTS:
-        whole.include_router(subject.router)
-    app.include_router(whole)
+    app.include_router(_whole())
     problems.register(app)
-    app.add_middleware(Gate, guard=guard, settings=settings, requests=requests, keeper=keeper)
+    app.add_middleware(
+        Gate, guard=guard, settings=settings, requests=requests, keeper=keeper, leads=desk.leads, leading=leading
+    )
     _add_front(app, Granting(directory, settings.oidc_secret), guard, keeper, is_secure=settings.is_secure)
     plain = app.openapi
 
@@ -116,6 +124,14 @@ def make_app(
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to change the document
     return app
+
+
+def _whole() -> APIRouter:
+    """All addresses below the prefix."""
+    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
+    for subject in SUBJECTS:
+        whole.include_router(subject.router)
+    return whole
 
 
 def _add_front(app: FastAPI, granting: Granting, guard: Guard, keeper: Doorkeeper, *, is_secure: bool) -> None:

@@ -68,6 +68,7 @@ class Caller(NamedTuple):
     provider : that says who he is, None = none does
     is_built_in : whether the service knows him without the access document, so that no limit of that holds for him
     account : as who knows him calls his account on hosts, empty = as he is called here
+    address : where mail reaches him, as the provider says it, empty = it does not
     """
 
     user: str
@@ -79,6 +80,7 @@ class Caller(NamedTuple):
     provider: Provider | None = None
     is_built_in: bool = False
     account: str = ""
+    address: str = ""
 
 
 VIEWER = Caller("viewer", "viewers' token", Rights("viewer", {Permission.VIEW: (ROOT,)}), is_built_in=True)
@@ -240,8 +242,8 @@ class Guard:
         if not people.knows(name) and (fault := self._unlisted(name, provider, is_in_group=bool(groups))):
             return Refused(403, fault, {}, name)
         via = f"{provider.host}, subject {found.subject[:_LONGEST_SUBJECT]}"
-        rights = people.rights(name, groups)
-        return Caller(name, via, rights, expires=found.expires, groups=groups, provider=provider, account=found.account)
+        caller = Caller(name, via, people.rights(name, groups), expires=found.expires, groups=groups, provider=provider)
+        return caller._replace(account=found.account, address=found.address)
 
     def _unlisted(self, name: str, provider: Provider, *, is_in_group: bool) -> Fault | None:
         """Why somebody may not ask whom the access document does not list; None = he may, by his groups."""

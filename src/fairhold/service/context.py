@@ -21,6 +21,7 @@ from fairhold.runtime.live.desk import Desk, Freeing
 from fairhold.service.allowing import require_visible
 from fairhold.service.auth import Caller
 from fairhold.service.doorkeeper import Doorkeeper
+from fairhold.service.leading import Leading
 from fairhold.service.metrics import Requests
 from fairhold.service.news import News
 from fairhold.service.problems import refused
@@ -65,6 +66,7 @@ class Service(NamedTuple):
     turn     : to read or compare plans: a few at a time, so that large ones leave threads for everybody else
     url      : address for clients by TCP
     keeper   : knows how often somebody may ask
+    leading  : says who leads the store, None = no other can
     caller   : who asks
     deed     : what he asks for, for the record
     """
@@ -79,8 +81,19 @@ class Service(NamedTuple):
     turn: asyncio.Semaphore
     url: str
     keeper: Doorkeeper
+    leading: Leading | None = None
     caller: Caller = NOBODY
     deed: Deed = Deed("", "", "", "")
+
+    @property
+    def role(self) -> dict[str, Any]:
+        """That it leads, by which term, and at which address it tells others that it does."""
+        note = self.leading.note() if self.leading else None
+        return {
+            "role": "leader",
+            "term": note.term if note else 0,
+            "leader": next(iter(note.addresses), self.url) if note else self.url,
+        }
 
     @property
     def rights(self) -> Rights:

@@ -5,7 +5,7 @@ import signal
 from base64 import b64decode
 from binascii import Error as Base64Error
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -190,6 +190,7 @@ Amount = Annotated[
     BeforeValidator(_amount),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}], "description": "A number, exact as text."}),
 ]
+Events = Annotated[list[Literal["start", "reclaim", "withdrawn", "end"]], Field(max_length=4)]
 Command = Annotated[list[Plain], Field(min_length=1), AfterValidator(_command)]
 Whole = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]

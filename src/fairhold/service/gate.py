@@ -15,15 +15,17 @@ from fairhold.runtime.live.submitting import raised
 from fairhold.service.auth import Peer, Refused
 from fairhold.service.doorkeeper import origin_of
 from fairhold.service.problems import head_too_large, problem
+from fairhold.service.standing_by import not_leading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from fairhold.service.auth import Caller, Guard
     from fairhold.service.doorkeeper import Doorkeeper
+    from fairhold.service.leading import Leading
     from fairhold.service.metrics import Requests
     from fairhold.service.settings import ServiceSettings
 
@@ -45,8 +47,17 @@ class Gate:
     """
 
     def __init__(
-        self, app: ASGIApp, *, guard: Guard, settings: ServiceSettings, requests: Requests, keeper: Doorkeeper
+        self,
+        app: ASGIApp,
+        *,
+        guard: Guard,
+        settings: ServiceSettings,
+        requests: Requests,
+        keeper: Doorkeeper,
+        leads: Callable[[], bool],
+        leading: Leading | None,
     ) -> None:
+        self._leads, self._leading = leads, leading
         self._app, self._is_observing, self._has_pods = app, settings.is_observing, settings.has_pods
         self._keeper = keeper
         self._guard = guard
@@ -94,6 +105,8 @@ class Gate:
         head = sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope.get("raw_path") or b"")
         if head + len(scope["query_string"]) > self._limits.head:
             return problem(431, [head_too_large(self._limits.head)], {"Connection": "close"})
+        if not self._leads():
+            return not_leading(self._leading.note() if self._leading else None)
         headers = dict(scope["headers"])
         return self._stranger(scope, headers) or self._too_much(state, headers)
 

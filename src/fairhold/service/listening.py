@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.engines.addresses import Purpose, bound, cannot_listen
@@ -70,6 +71,12 @@ def url_of(settings: ServiceSettings, port: int) -> str:
     scheme = "https" if settings.is_secure else "http"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"{scheme}://{host}:{port}"
+
+
+def advertised(settings: ServiceSettings, port: int) -> str:
+    """The address that other services of the store tell: by the first further name, where there is one."""
+    named = replace(settings, host=settings.names[0]) if settings.names else settings
+    return url_of(named, port)
 
 
 def tell(settings: ServiceSettings, url: str) -> None:

@@ -35,6 +35,6 @@ def configure(level: str = "INFO") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    logging.getLogger("uvicorn").setLevel("WARNING")
-    logging.getLogger("asyncio").setLevel("WARNING")
+    for name in ("uvicorn", "asyncio", "httpx", "httpcore"):  # addresses that are asked may be secrets
+        logging.getLogger(name).setLevel("WARNING")
     logging.captureWarnings(capture=True)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.desk import Desk
+    from fairhold.runtime.live.outbox import Outbox
+    from fairhold.service.context import Service
 
 MOST_LEAVES = 1_000
 """Leaves with numbers of their own; the others together are the consumer `others`."""
@@ -101,8 +103,8 @@ def numbers(core: Core) -> Numbers:
     resources = resources_of_groups(core), _amounts(core)
     now = max(core.now(), core.orchestrator.now)
     budgets = [
-        (group, books.rows.path(row), budget)
-        for group, books in cluster.books.items()
+        (books.rows.group.name, books.rows.path(row), budget)
+        for books in cluster.books.values()
         for row, budget in islice(budgets_of(books, now).items(), MOST_LEAVES)
     ]
     return Numbers(*counts, units, dict(notes.micros), dict(notes.stages), *resources, queues, budgets)
@@ -137,7 +139,8 @@ def _count(found: dict[str, dict[str, int]], path: str, numbers: dict[str, int])
 class _Collector:
     """Gives one reading to Prometheus."""
 
-    def __init__(self, desk: Desk, read: Numbers, agents: int, store_bytes: int) -> None:
+    def __init__(self, desk: Desk, read: Numbers, agents: int, store_bytes: int, term: int) -> None:
+        self._term = term
         self._desk = desk
         self._read = read
         self._agents = agents
@@ -159,7 +162,11 @@ class _Collector:
         yield GaugeMetricFamily("fairhold_attempts", "Attempts that run.", value=read.attempts)
         yield GaugeMetricFamily("fairhold_agents_connected", "Agents that are connected.", value=self._agents)
         yield GaugeMetricFamily("fairhold_store_bytes", "Size of the store's files.", value=self._store_bytes)
+        yield from _notifications(desk.core.notifications.outbox)
         trouble = desk.trouble is not None
+        leads = "1 = this service leads. One that stands by answers no metrics."
+        yield GaugeMetricFamily("fairhold_leader", leads, value=desk.leads())
+        yield GaugeMetricFamily("fairhold_term", "Counts services that have led the store.", value=self._term)
         yield GaugeMetricFamily("fairhold_trouble", "1 = nothing can be written at present.", value=trouble)
         yield from resource_metrics(read.resources)
         yield from queue_metrics(read.queues)
@@ -177,6 +184,18 @@ class _Collector:
 
 def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
     return CounterMetricFamily(f"fairhold_{name}", text, value=value)
+
+
+def _notifications(outbox: Outbox) -> Iterator[Metric]:
+    """What became of messages to people since the start, and how many wait."""
+    sent = CounterMetricFamily("fairhold_notifications_sent", "Messages that were sent.", labels=["channel"])
+    failed = CounterMetricFamily("fairhold_notifications_failed", "Messages that were given up.", labels=["channel"])
+    waiting = GaugeMetricFamily("fairhold_notifications_waiting", "Messages that wait.", labels=["channel"])
+    for channel, number in outbox.waiting().items():
+        sent.add_metric([channel], outbox.sent[channel])
+        failed.add_metric([channel], outbox.failed[channel])
+        waiting.add_metric([channel], number)
+    yield from (sent, failed, waiting)
 
 
 def resource_metrics(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeMetricFamily]:
@@ -235,10 +254,11 @@ def _stages(name: str, text: str, nanos: Mapping[str, int]) -> CounterMetricFami
     return found
 
 
-def exposition(requests: Requests, desk: Desk, read: Numbers, agents: int, directory: Path) -> bytes:
+def exposition(service: Service, read: Numbers, agents: int) -> bytes:
     """Everything in Prometheus' text format."""
-    registry = CollectorRegistry()
-    registry.register(_Collector(desk, read, agents, _size(directory.glob("store*"))))
+    registry, requests = CollectorRegistry(), service.requests
+    size = _size(service.settings.directory.glob("store*"))
+    registry.register(_Collector(service.desk, read, agents, size, service.role["term"]))
     return generate_latest(registry) + generate_latest(requests.registry)
 
 

@@ -144,15 +144,24 @@ async def _ask(service: Service, tried: Tried, question: Question) -> Any:  # no
     hub = service.desk.agents
     if not isinstance(hub, Answering):
         return None
+    busy: AgentBusyError | None = None
     try:
         async with asyncio.timeout(PATIENCE):
-            return await asyncio.wrap_future(hub.ask(tried.machine, question))
+            while True:
+                try:
+                    answer = hub.ask(tried.machine, question)
+                except AgentBusyError as error:  # others are before it
+                    busy = error
+                    await asyncio.sleep(_LOOK)
+                else:
+                    busy = None
+                    return await asyncio.wrap_future(answer)
     except TimeoutError:
+        if busy is not None:
+            raise refused("too-many", f"host `{tried.host}`: {busy}", "ask again in a moment") from None
         raise _away(tried.host, f"its agent has not answered within {PATIENCE:g} seconds") from None
     except AgentAwayError as error:
         raise _away(tried.host, str(error)) from None
-    except AgentBusyError as error:
-        raise refused("too-many", f"host `{tried.host}`: {error}", "ask again in a moment") from None
 
 
 def _away(host: str, why: str) -> InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import resource
 import signal
@@ -15,27 +16,42 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from fairhold.errors import FairholdError, Fault, InputError
-from fairhold.runtime.live.desk import MustEndError
+from fairhold.runtime.live.desk import LeadershipLostError, MustEndError
 from fairhold.runtime.live.governed import open_governed
-from fairhold.runtime.live.leading import StoppedWhileWaitingError
-from fairhold.runtime.live.opening import open_live
+from fairhold.runtime.live.led import StoppedWhileWaitingError
+from fairhold.runtime.live.opening import Live, open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
 from fairhold.service.certificates import Certificate
 from fairhold.service.connection import Connection
+from fairhold.service.context import now
 from fairhold.service.doors import Crowd
-from fairhold.service.listening import SOCKET, begin_to_listen, listen_here, listen_tcp, tell, untell, url_of
-from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
+from fairhold.service.leading import Leading
+from fairhold.service.listening import (
+    SOCKET,
+    advertised,
+    begin_to_listen,
+    listen_here,
+    listen_tcp,
+    tell,
+    untell,
+    url_of,
+)
+from fairhold.service.notifying.courier import Courier
+from fairhold.service.standing_by import Answering, StandbyApp
+from fairhold.service.stopping import DRAIN, FAILOVER, KILL, LEAVE, Stopping
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
 
-    from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from fairhold.runtime.live.desk import Desk
+    from fairhold.runtime.live.governed import GovernedLive
     from fairhold.runtime.live.opening import LiveSettings
+    from fairhold.runtime.live.standing_by import Standby
     from fairhold.service.doors import Door
     from fairhold.service.news import News
     from fairhold.service.settings import RequestLimits, ServiceSettings
@@ -84,9 +100,24 @@ def serve(
     settings.check()
     _certificate(settings)
     logs.configure(level)
-    settings = replace(settings, limits=_allow_open_files(settings.limits))
-    with contextlib.ExitStack() as doors:
-        return _serve(live, settings, doors, on_ready)
+    settings = replace(settings, limits=_allow_open_files(settings.limits), stands_by=live.standby)
+    while True:
+        try:
+            with contextlib.ExitStack() as doors:
+                how = _serve(live, settings, doors, on_ready)
+        except LeadershipLostError as lost:
+            if not live.standby:
+                raise
+            _LOG.warning("%s; it stands by", lost)
+            yields = 0.0
+        else:
+            if how != FAILOVER:
+                return how
+            _LOG.info("handed over, and stands by")
+            yields = live.failover
+        live = replace(live, is_again=True, yields=yields)
+        gc.unfreeze()  # what was led is of no use any more
+        gc.collect()
 
 
 def _serve(
@@ -97,25 +128,47 @@ def _serve(
 ) -> str:
     """Open, and run until the end. A port or a token that cannot be used is found out before a plan is in force."""
     taken: list[Door] = []
+    with contextlib.ExitStack() as waiting:
 
-    def listen() -> None:
-        the_token(settings.directory)
-        taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
+        def listen(standby: Standby | None = None) -> str:
+            if not taken:
+                the_token(settings.directory)
+                taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
+            if standby is not None:
+                begin_to_listen(taken[0], settings.host, settings.port)
+                app = StandbyApp(standby, settings)
+                server = _server(app, settings, Crowd(settings.limits), _certificate(settings))
+                waiting.callback(Answering(server, taken[0].dup()).close)
+            return advertised(settings, taken[0].getsockname()[1])
 
+        try:
+            opened = open_governed(live, listen) if live.cluster else open_live(live, listen)
+        except StoppedWhileWaitingError as asked:
+            _LOG.info("%s", asked)
+            return LEAVE
+    how, is_lost = "", False
     try:
-        opened = open_governed(live, listen) if live.cluster else open_live(live, listen)
-    except StoppedWhileWaitingError as asked:
-        _LOG.info("%s", asked)
-        return LEAVE
-    how = ""
-    try:
-        how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0]))
+        with Courier(opened.desk, settings.smtp_secret, now):
+            how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0], leading=_leading(opened)))
+    except LeadershipLostError:
+        is_lost = True
+        raise
     finally:
         is_idle = not opened.core.cluster.attempts
-        opened.close(with_agent=how in {DRAIN, KILL} or (not how and is_idle))
+        if isinstance(opened, Live) and (is_lost or how == FAILOVER):
+            opened.close(hands_over=True)
+        else:
+            opened.close(with_agent=how in {DRAIN, KILL} or (not how and is_idle))
         untell(settings)
         _LOG.info("stopped (%s)", how or "failed")
     return how
+
+
+def _leading(opened: Live | GovernedLive) -> Leading | None:
+    """How a service of a store leads; one that governs a cluster has a lease there."""
+    if not isinstance(opened, Live):
+        return None
+    return Leading(lambda: opened.leader.note, opened.hand_over)
 
 
 async def run(
@@ -124,9 +177,11 @@ async def run(
     *,
     on_ready: Callable[[str], None] | None = None,
     tcp: Door | None = None,
+    leading: Leading | None = None,
 ) -> str:
     """Answer requests over a desk until somebody asks to stop; how. Raises as `serve`.
 
+    leading : says who leads, None = there is no other
     tcp : bound to the address of the settings; None = it is made here
     """
     loop = asyncio.get_running_loop()
@@ -137,16 +192,14 @@ async def run(
         here = [doors.enter_context(contextlib.closing(door)) for door in _sockets(settings)]
         begin_to_listen(tcp, settings.host, settings.port)
         port = tcp.getsockname()[1]
-        app = make_app(desk, settings, stopping=stopping, port=port)
+        app = make_app(desk, settings, stopping=stopping, port=port, leading=leading)
         news: News = app.state.service.news
         news.open()
         crowd = Crowd(settings.limits)
         for door in (tcp, *here):
             door.guard(crowd)
         servers = [_server(app, settings, crowd, each) for each in (certificate, *(None for _ in here))]
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
-                loop.add_signal_handler(number, _signalled, stopping, servers)
+        _hear_signals(stopping, servers)
         async with asyncio.TaskGroup() as tasks:
             for server, door in zip(servers, (tcp, *here), strict=True):
                 tasks.create_task(server.serve(sockets=[door]))
@@ -160,6 +213,8 @@ async def run(
                 on_ready(url)
             failed = await _end(desk, stopping)
             looking.cancel()
+            if stopping.how == FAILOVER and leading is not None:
+                await asyncio.to_thread(leading.hand_over)
             news.close()
             app.state.service.keeper.close()
             for server in servers:
@@ -203,6 +258,12 @@ async def _end(desk: Desk, stopping: Stopping) -> BaseException | None:
     return desk.failed.result() if desk.failed.done() else None
 
 
+def _hear_signals(stopping: Stopping, servers: list[Server]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
+            asyncio.get_running_loop().add_signal_handler(number, _signalled, stopping, servers)
+
+
 def _signalled(stopping: Stopping, servers: list[Server]) -> None:
     """A first signal ends the service in good order, a second one at once; tasks go on either way."""
     if stopping.how == LEAVE:
@@ -223,7 +284,7 @@ async def _watch(certificate: Certificate | None, settings: ServiceSettings) -> 
         await certificate.keep_looking(settings.certificate_look)
 
 
-def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, certificate: Certificate | None) -> Server:
+def _server(app: ASGIApp, settings: ServiceSettings, crowd: Crowd, certificate: Certificate | None) -> Server:
     made = Server(
         uvicorn.Config(
             app,

@@ -73,6 +73,8 @@ class ServiceSettings:
     pointers    : links to `service.json` to be made, where clients look for a service
     viewer_token : file with the token of those who may look and change nothing, None = there is none
     oidc_secret : file with the secret by which the sign-in provider knows this service, None = it has none
+    stands_by   : where another leads the same store, this service waits for its turn
+    smtp_secret : file with the password for the mail server that the access document names, None = there is none
     is_observing : others decide, and only the plan may be changed; has_pods: its jobs are a cluster's pods
     limits      : of one request
     beat    : seconds between two signs of life on a stream of events
@@ -89,6 +91,8 @@ class ServiceSettings:
     pointers: tuple[Path, ...] = ()
     viewer_token: Path | None = None
     oidc_secret: Path | None = None
+    stands_by: bool = False
+    smtp_secret: Path | None = None
     is_observing: bool = False
     has_pods: bool = False
     socket: Path | None = None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.desk import Desk
 
-LEAVE, DRAIN, KILL = "leave", "drain", "kill"
+LEAVE, DRAIN, KILL, FAILOVER = "leave", "drain", "kill", "failover"
 PATIENCE = 20.0
 _LOOK = 0.1
 _LOG = logging.getLogger("fairhold.service")
@@ -26,7 +26,7 @@ class Stopping:
     """Waits for the order to stop and prepares the end.
 
     patience : seconds for what is stopped to end
-    how : leave, drain or kill as it was asked for last; None = the service goes on
+    how : leave, drain, kill or failover as it was asked for last; None = the service goes on
     """
 
     def __init__(self, desk: Desk, patience: float = PATIENCE) -> None:
@@ -36,7 +36,7 @@ class Stopping:
 
     async def ask(self, how: str) -> None:
         """Stop in this way; returns when it is begun. Raises what the desk raises."""
-        if how != LEAVE:
+        if how in {DRAIN, KILL}:
             try:
                 await asyncio.wrap_future(self._desk.write(Freeing(lambda core: core.wind_down(stop=how == KILL))))
             except StoreWaits as error:  # what is not written down waits again at the next start, as it does here
@@ -57,7 +57,7 @@ class Stopping:
         """
         await self._asked.wait()
         began = time.monotonic()
-        while self.how != LEAVE:
+        while self.how in {DRAIN, KILL}:
             left = await asyncio.wrap_future(self._desk.read(_running))
             if not left:
                 break
@@ -67,7 +67,7 @@ class Stopping:
                 _LOG.warning("stopped %s, which may still run on %s: the next start checks", told, places)
                 break
             await asyncio.sleep(_LOOK)
-        if self._desk.trouble is not None and self.how != LEAVE:
+        if self._desk.trouble is not None and self.how in {DRAIN, KILL}:
             _LOG.warning("%s; unwritten data is lost: %s", self._desk.trouble.what, self._desk.unwritten)
         return self.how or LEAVE
 

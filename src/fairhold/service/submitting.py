@@ -17,6 +17,7 @@ from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.jobs import accepted_document
 from fairhold.service.allowing import sees_job
 from fairhold.service.problems import refused
+from fairhold.service.subscribing import check_watch, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,14 +73,19 @@ def submit(core: Core, body: SubmitBody, user: str, key: str, caller: Caller) ->
     """Accept a job; its name, and its document where it is new. In the desk's thread."""
     before = core.next_job
     asked = _allowed(core, body, _asked(core, body, user, key), caller)
+    told = None if body.notify is None else check_watch(core, caller, "", user, body.notify)
     with _in_words(core, before, body.consumer, caller):
         name = core.submit(asked)
+    if told is not None and core.next_job != before:
+        watch(core, told, name, body.notify or ())
     return name, None if core.next_job == before else accepted_document(core, core.orchestrator.jobs[name])
 
 
 def check(core: Core, body: SubmitBody, user: str, key: str, caller: Caller) -> dict[str, Any]:
     """What a job would ask for, where it would be accepted now. In the desk's thread."""
     asked = _allowed(core, body, _asked(core, body, user, key), caller)
+    if body.notify is not None:
+        check_watch(core, caller, "", user, body.notify)
     with _in_words(core, core.next_job, body.consumer, caller):
         core.check(asked)
     group = asked.terms.resource_group

@@ -46,7 +46,7 @@ class Borrowing:
 
     def sort_out(self, cluster: Cluster, group: str, now: int) -> None:
         """Other entries may be in force: of queues and of all together it goes by sums."""
-        by_sums = {"/", *deserved_now(cluster.books[group].rows.source, now)}
+        by_sums = {"/", *deserved_now(cluster.books[group].rows.source, now, frozenset())}
         sums = dict.fromkeys(self._accounts, 0)
         for parts in self._of.values():
             for path, amount in parts:

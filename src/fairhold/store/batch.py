@@ -56,6 +56,7 @@ class GatheredBatch:
         self._finished: dict[str, list[Any]] = {}
         self._units: dict[str, str] = {}
         self._used: dict[int, int] = {}
+        self._notifications: dict[tuple[str, str], str] = {}
         self._changed: list[tuple[str, tuple[Any, ...]]] = []
 
     @property
@@ -136,6 +137,10 @@ class GatheredBatch:
         """Keep a record of what was done."""
         self._add("records", record)
 
+    def put_notification(self, kind: str, name: str, body: str) -> None:
+        """Keep a text about notifications, or let it go."""
+        self._notifications[kind, name] = body
+
     def _add(self, name: str, row: tuple[Any, ...]) -> None:
         self._rows.setdefault(name, []).extend(table(name).sealed([row]))
 
@@ -162,6 +167,11 @@ class GatheredBatch:
                         (instant, tokens.seal((*values, instant)), number),
                     )
                 )
+
+        kept = [(*key, body) for key, body in self._notifications.items() if body]
+        self._replacing["notifications"] = table("notifications").sealed(kept)
+        gone = [key for key, body in self._notifications.items() if not body]
+        self._changed += [("DELETE FROM notifications WHERE kind = ? AND name = ?", key) for key in gone]
 
     def _archive(self, connection: Connection, words: Words) -> None:
         """Make rows of finished jobs and attempts, and of the words that they are found by."""

@@ -128,6 +128,7 @@ def texts(connection: Connection) -> Iterator[Finding]:
         ("past_labels", "job", "labels"),
         ("cycles", "number", "counts"),
         ("cycle_documents", "cycle", "body"),
+        ("notifications", "name", "body"),
     ):
         if connection.has_table(name):  # since its format
             yield from _told(name, _texts(connection, name, key, column))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import UsageError
 from fairhold.store import copies, directory, opening
+from fairhold.store.lease import FileLease
 from fairhold.store.postgresql.address import Address, is_address, parse_address
 from fairhold.store.transfer import is_new, refuse_differences, transfer
 from fairhold.store.troubles import refusal, refusing
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Fault
     from fairhold.ports import Store
+    from fairhold.ports.leading import StoreLease
     from fairhold.store.bodies import ContentsOf
     from fairhold.store.connections import Connection
 
@@ -73,6 +75,23 @@ def open_store(state: Path, place: Place, *, cluster: str, node: str, now: int) 
             (state / ADDRESS).write_text(f"{place.told}\n", encoding="utf-8")  # whoever starts next without saying it
         return shared
     return opening.open_store(state, cluster=cluster, node=node, now=now)
+
+
+def follow_store(place: Place) -> Store:
+    """The store of a service that runs, to be read until it is taken over. InputError where that cannot be."""
+    if isinstance(place, Address):
+        shared: Store = _postgresql().follow_store(place)
+        return shared
+    return opening.follow_store(place)
+
+
+def lease_of(place: Place) -> StoreLease:
+    """Who leads a store that is there."""
+    if isinstance(place, Address):
+        from fairhold.store.postgresql.lease import SharedLease  # noqa: PLC0415 - an extra
+
+        return SharedLease(place)
+    return FileLease(place)
 
 
 def has_store(place: Place) -> bool:

@@ -17,6 +17,7 @@ from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, settle
 from fairhold.store.schema import migrate, refuse_what_is_no_store
 from fairhold.store.tables import seal_all, table
 from fairhold.store.troubles import RESTORE, refusal, refusing, translated
+from fairhold.store.turns import raise_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +109,7 @@ def migrated_copy(path: Path, copy: Path) -> None:
         meta = table("meta")
         words = [("restored", str(queries.end_of_log(target).seq)), (AHEAD, str(_AHEAD))]
         target.insert(meta, meta.sealed(words), replaces=True)
+        raise_epoch(target)
 
 
 def _exchange(copy: Path, directory: Path) -> None:

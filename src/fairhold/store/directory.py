@@ -22,14 +22,20 @@ LOCK = "store.lock"
 class Lock:
     """A directory, held by this process alone until `release`; the lock goes with the process, however it ends.
 
+    replaces : from whoever holds it, who leads no more
+
     InputError `store-in-use` where another holds it.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, replaces: bool = False) -> None:
         path = directory / LOCK
+        if replaces:  # the file that is held has no name any more
+            path.unlink(missing_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not path.exists() or path.stat().st_ino != os.fstat(self._file).st_ino:
+                raise BlockingIOError
         except OSError as error:
             holder = os.pread(self._file, 20, 0).decode("ascii", "replace").strip()
             os.close(self._file)

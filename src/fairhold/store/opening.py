@@ -8,9 +8,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from fairhold.ports import StoreFull
-from fairhold.store.connections import connect, writer
+from fairhold.store.connections import connect, reader, writer
 from fairhold.store.directory import CREATING, FILE, Lock, has_store, settle
-from fairhold.store.schema import MIGRATIONS, migrate, refuse_what_is_no_store
+from fairhold.store.schema import MIGRATIONS, migrate, refuse_what_is_no_store, steps
 from fairhold.store.sqlite import SqliteStore
 from fairhold.store.tables import seal_all, table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal, refusing, translated
@@ -18,7 +18,7 @@ from fairhold.store.troubles import DAMAGED, RESTORE, refusal, refusing, transla
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairhold.store.connections import SqliteConnection
+    from fairhold.store.connections import Connection, SqliteConnection
 
 
 def open_store(
@@ -47,12 +47,33 @@ def open_store(
             _refuse_what_is_cut_off(connection, path)
             migrate(connection, path, seal_all, migrations)
             _refuse_strange_layouts(connection, path)
-            return SqliteStore(path, lock, connection)
+            store = SqliteStore(path)
+            store.begin(lock, connection)
+            return store
     except BaseException:
         if connection:
             connection.close()
         lock.release()
         raise
+
+
+def follow_store(directory: Path) -> SqliteStore:
+    """The store of a directory, to be read while another service writes it. InputError where that cannot be."""
+    path = directory / FILE
+    with refusing(path), closing(reader(path)) as looking:
+        refuse_what_is_no_store(looking, path)
+        refuse_another_format(looking, path)
+    store = SqliteStore(path)
+    with refusing(path):
+        store.refresh()
+    return store
+
+
+def refuse_another_format(connection: Connection, place: object) -> None:
+    """InputError `store-older` where a store is of an earlier format, which only who has it alone may change."""
+    if (number := connection.format()) < len(steps()):
+        what = f"the store has format {number}, and this version of Fairhold follows format {len(steps())}"
+        raise refusal("store-older", what, "whoever has the store alone brings it to that", place)
 
 
 def _create(directory: Path, meta: dict[str, str], migrations: Path) -> None:

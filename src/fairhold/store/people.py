@@ -58,6 +58,13 @@ class PeopleTables(ABC):
         with self._reading() as connection:
             return [Record(*row) for row in connection.execute(query, (*values, limit))][::-1]
 
+    def notifications(self, kind: str) -> dict[str, str]:
+        """Name → text of all notifications of a kind, by name."""
+        notifications = table("notifications")
+        with self._reading() as connection:
+            rows = connection.execute(notifications.select("WHERE kind = ? ORDER BY name"), (kind,))
+            return {name: body for _, name, body in notifications.read(rows)}
+
     def chain_begin(self) -> tuple[int, str]:
         """Number and hash of the record before the first that is still kept."""
         with self._reading() as connection:

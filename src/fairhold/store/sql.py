@@ -15,8 +15,9 @@ from fairhold.store.ordered import Span, in_order
 from fairhold.store.pages import page
 from fairhold.store.people import PeopleTables
 from fairhold.store.records import JOBS, TASKS
-from fairhold.store.tables import table
+from fairhold.store.tables import seal_before, table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal
+from fairhold.store.turns import EPOCH, LEADER, RESTORED, TURN, turn_of
 from fairhold.store.words import Words
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class SqlStore(PeopleTables):
     def __init__(self, place: object, end: EndOfLog) -> None:
         self._place = place
         self._end = end
+        self._epoch = 0
         self._gathering = threading.Lock()
         self._words = Words()
 
@@ -54,6 +56,27 @@ class SqlStore(PeopleTables):
         before      : what has to be asked before; nobody writes in between
         may_be_lost : the transaction need not be durable before the next one is
         """
+
+    @property
+    @abstractmethod
+    def term(self) -> int:
+        """By which this store is written; 0 = it is only read."""
+
+    def refresh(self) -> int:
+        """Look how far the log goes, of a store that another service writes; number of its last entry.
+
+        StoreError `store-restored` where another store is in its place, `store-behind` where the log is not the same.
+        """
+        with self._reading() as connection:
+            end, epoch = queries.end_of_log(connection), turn_of(connection).term // EPOCH
+            if self._end.seq and epoch != self._epoch:
+                raise StoreError("the store was restored from a backup", RESTORED)
+            before = seal_before(connection, self._end.seq)
+            if end.seq < self._end.seq or before not in {self._end.seal, None}:
+                what = f"its log ends with entry {end.seq}, and entry {self._end.seq} was followed, or is another there"
+                raise StoreError(what, "store-behind")
+            self._end, self._epoch = end, epoch
+        return end.seq
 
     def _settle(self) -> bool:
         """Find out about a transaction of which nobody saw the end: whether there was one, and it is durable."""
@@ -222,7 +245,8 @@ class SqlStore(PeopleTables):
     def meta(self) -> dict[str, str]:
         """Words about the store, and `format`, the number of its format."""
         with self._reading() as connection:
-            return queries.words(connection) | {"format": str(connection.format())}
+            words = queries.words(connection) | {"format": str(connection.format())}
+            return {name: value for name, value in words.items() if name not in {TURN, LEADER}}
 
     def compact(self, retention: Retention) -> bool:
         """A short step of clearing out. Its commit need not wait for the disk: the next one does."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.store.tables import Table, table, tables
+from fairhold.store.turns import LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from fairhold.store.connections import Connection
 
 _AT_ONCE = 5_000
-OWN_WORDS = frozenset({"format", "turn"})
+OWN_WORDS = frozenset({"format", LEADER})
 """Words that say something about one database and are not copied."""
 
 

@@ -68,7 +68,7 @@ def test_one_screen_says_how_the_service_is(live: Served) -> None:
     assert found["waiting"]["oldest"]["job"] == job
     told = live("status")
     assert [line.split("  ")[0] for line in told.splitlines()] == [
-        *("service", "since", "state", "plan", "hosts", "compute", "waiting", "under notice", "last cycle")
+        *("service", "leads", "since", "state", "plan", "hosts", "compute", "waiting", "under notice", "last cycle")
     ]
     assert found["service"]["address"] in told
     assert "4/4 slots used" in told

@@ -16,10 +16,10 @@ from fairhold.engines.kubernetes.access import Access
 from fairhold.engines.kubernetes.api import Api, ApiError
 from fairhold.engines.kubernetes.engine import WRITERS, Kubernetes
 from fairhold.engines.kubernetes.leader import Leader
-from fairhold.engines.kubernetes.leadership import Terms
 from fairhold.engines.kubernetes.recreating import pack
 from fairhold.engines.kubernetes.writes import MERGE, Write, recreate
 from fairhold.errors import Fault, InputError
+from fairhold.leadership import Terms
 from fairhold.planio.plan import parse_plan
 from tests.engines.kubernetes.fake_cluster import FakeCluster
 from tests.engines.kubernetes.pretended import QUEUES
@@ -40,9 +40,8 @@ def no_file() -> str:
 def client(answer: bytes = b"{}", token: Callable[[], str] = str) -> Api:
     """A client whose API server says the same to everything."""
     api = Api(Access("https://server", verify=False, token=token))
-    api._client.close()
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer))
-    api._client = httpx.Client(transport=transport, base_url="https://server")
+    api.close()
+    api._transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer))
     return api
 
 

@@ -231,7 +231,7 @@ def test_hosts_say_which_pods_they_suit() -> None:
     label = fleet.label_for(in_a)
     assert fleet.label_for(constraint_of({"nodeSelector": {"zone": "a"}})) == label
     assert fleet.label_for(anywhere) != label
-    assert fleet.in_words(f"there is no host with {label}") == "there is no host with zone=a"
+    assert fleet.in_words(f"there is no host with {label}") == "there is no node with zone=a"
     assert fleet.in_words("other") == "other"
     assert label in fleet.labels("n1")
     assert label not in fleet.labels("n2")
@@ -255,3 +255,20 @@ def test_what_no_pod_says_of_nodes_any_more_is_forgotten_where_it_is_most() -> N
     assert fleet.label_for(said[0]) == labels[0]
     assert labels[0] in fleet.labels("n1")
     fleet.forget_but(lambda: pytest.fail("few are not worth a look"))
+
+
+def test_a_node_that_is_gone_is_forgotten_once_nothing_of_it_is_booked() -> None:
+    fleet = seen(node("n1"), node("n2"))
+    fleet.lose("n1", 5)
+    fleet.forget_gone(tuple)
+    assert told(fleet) == [MachineSilent("n1")], "it was not forgotten before that was told"
+    fleet.lose("n2", 6)
+    told(fleet)
+    fleet.forget_gone(lambda: {"n1"})
+    assert (fleet.gone_since("n1"), fleet.gone_since("n2")) == (5, 0)
+    fleet.is_to_forget = True
+    fleet.forget_gone(tuple)
+    assert fleet.gone_since("n1") == 0
+    assert told(fleet, is_fresh=False) == []
+    fleet.see(node("n1"))
+    assert told(fleet) == ["n1"]

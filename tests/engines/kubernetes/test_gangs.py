@@ -260,7 +260,7 @@ def test_a_gang_that_can_never_fit_says_so(cluster: Pretended) -> None:
         cluster.pod(f"p{number}", annotations={names.GANG_SIZE: "3", names.GANG: "g"}, gpus=4)
     cluster.settle()
     for number in range(3):
-        assert cluster.why(f"p{number}").startswith("NeverFits: 3 units at once can never start: all hosts")
+        assert cluster.why(f"p{number}").startswith("NeverFits: 3 pods at once can never start: all nodes")
 
 
 def test_a_gang_whose_minimum_can_never_fit_any_more_says_so(cluster: Pretended) -> None:
@@ -274,7 +274,7 @@ def test_a_gang_whose_minimum_can_never_fit_any_more_says_so(cluster: Pretended)
     cluster.settle()
     cluster.group(COSCHEDULING, "g", {"spec": {"minMember": 3}})
     cluster.settle(8)
-    assert "3 units at once can never start" in cluster.why("p0")
+    assert "3 pods at once can never start" in cluster.why("p0")
 
 
 @pytest.mark.parametrize("size", ["", "x", "all"])

@@ -56,7 +56,7 @@ def test_pods_of_one_slot_start_together(cluster: Pretended) -> None:
         cluster.pod(f"p{number}", annotations=SIZE, job="j")
     cluster.settle(8)
     assert cluster.running() == []
-    assert cluster.why("p0").startswith("Gang: 3 of its tasks start together"), cluster.why("p0")
+    assert cluster.why("p0").startswith("Gang: 3 of its pods start together"), cluster.why("p0")
     cluster.delete("t0")
     cluster.settle()
     assert cluster.running() == ["p0", "p1", "p2"]

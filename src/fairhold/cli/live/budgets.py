@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
@@ -11,7 +12,7 @@ from fairhold.client import steps
 if TYPE_CHECKING:
     from fairhold.client.exchange import Document
 
-HEAD = ("unit-hours", "of", "used", "period", "lasts until", "ends", "then", "group", "consumer")
+HEAD = ("of", "used", "period", "lasts until", "ends", "then", "group", "consumer")
 
 
 def print_budgets(service: str, *, as_json: bool) -> None:
@@ -26,17 +27,24 @@ def print_budgets(service: str, *, as_json: bool) -> None:
     if as_json:
         say_json({"budgets": found})
     elif found:
-        say(fitted(HEAD, [_row(each) for each in found]))
+        print_table(found)
         say("\nlasts until: used up then, at the mean rate of the period so far")
     else:
         say("no consumer has a budget now")
 
 
+def print_table(budgets: list[Document]) -> None:
+    """A row for every budget; of resources with the hours of each."""
+    of = "hours" if any(each["hours"] for each in budgets) else "unit-hours"
+    say(fitted((of, *HEAD), [_row(each) for each in budgets]))
+
+
 def _row(each: Document) -> list[object]:
     part, until = budget_part(each).removesuffix(" used"), each["lasts_until"] or "its end"
+    used = ", ".join(f"{_hours(seconds)} {name}" for name, seconds in each["seconds"].items())
     numbers = [
-        _hours(each["unit_seconds"]),
-        each["unit_hours"],
+        used or _hours(each["unit_seconds"]),
+        ", ".join(each["hours"].values()) or each["unit_hours"],
         part,
         each["period"],
         until,
@@ -47,6 +55,6 @@ def _row(each: Document) -> list[object]:
 
 
 def _hours(seconds: str) -> str:
-    """Unit-hours with two digits, rounded down, of exact unit-seconds."""
-    hundredths = int(seconds.partition(".")[0]) // 36
+    """Hours with two digits, rounded down, of exact seconds."""
+    hundredths = int(Fraction(seconds) / 36)
     return f"{hundredths // 100}.{hundredths % 100:02}"

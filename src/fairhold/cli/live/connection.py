@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from fairhold.client.errors import ConnectionLost, ServiceMissing
 from fairhold.client.exchange import Pause, Request, Response, carry_through
 from fairhold.client.finding import START, Target, find
+from fairhold.client.rotation import PATIENCE as ANSWER_OF_SEVERAL
+from fairhold.client.rotation import Rotation
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Returned, Steps
@@ -35,11 +37,19 @@ class Connection:
     """
 
     def __init__(self, target: Target, *, answer: float = _ANSWER) -> None:
-        self.target = target
-        self._answer = answer
+        self._rotation = Rotation(target)
+        self.target = self._rotation.targets[0]
+        self._answer = answer if not target.others else min(answer, ANSWER_OF_SEVERAL)
         self._http: HTTPConnection | None = None
         self.peer = 0
         self._signed_in = self._by_sign_in() if target.sign_ins else None
+
+    def _turn(self) -> None:
+        """Ask the service whose turn it is."""
+        if self.target is not (now := self._rotation.targets[self._rotation.at]):
+            self.close()
+            self.target = now
+            self._signed_in = self._by_sign_in() if now.sign_ins else None
 
     def run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps (see `client.exchange`); raises Refused and ServiceError."""
@@ -71,6 +81,20 @@ class Connection:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        while True:
+            self._turn()
+            try:
+                outcome: Response | ServiceMissing = self._asked(step)
+            except ServiceMissing as error:
+                outcome = error
+            except ConnectionLost:
+                self._rotation.move()
+                raise
+            if (answer := self._rotation.judge(outcome)) is not None:
+                return answer
+
+    def _asked(self, step: Request) -> Response:
+        """The answer of one service. Raises ServiceMissing, ConnectionLost."""
         token = self._signed_in.token() if self._signed_in else self.target.token
         http = self._open()
         try:

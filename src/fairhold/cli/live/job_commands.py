@@ -118,6 +118,9 @@ Spread = Annotated[bool, typer.Option("--spread", help="Tasks, and units of a ta
 Pack = Annotated[bool, typer.Option("--pack", help="Tasks go side by side, all units of a task on one host.")]
 Wait = Annotated[bool, typer.Option("--wait", help="End when the job is over, with its exit code.")]
 Owner = Annotated[str, typer.Option("--user", metavar="USER", help="Submit in the name of this user.")]
+Notify = Annotated[
+    str | None, typer.Option("--notify", metavar="EVENTS", help="Tell its owner: start,reclaim,withdrawn,end, or none.")
+]
 Key = Annotated[str, typer.Option("--key", metavar="KEY", help="The same key again is the same job.")]
 
 
@@ -155,6 +158,7 @@ def submit(
     spread: Spread = False,
     pack: Pack = False,
     user: Owner = "",
+    notify: Notify = None,
     wait: Wait = False,
     key: Key = "",
     service: Service = "",
@@ -192,6 +196,7 @@ def submit(
         avoid=avoid or [],
         place="spread" if spread else "pack" if pack else "",
         user=user,
+        notify=notify,
     )
     _refuse(("--spread and --pack exclude each other", spread and pack), *_at_odds(wishes, is_file=file is not None))
     if file is not None:

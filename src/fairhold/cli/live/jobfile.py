@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cli.live.connection import Connection, connect
+from fairhold.cli.live.notifying import events_of
 from fairhold.cli.live.options import by_name
 from fairhold.cli.live.printing import say, say_json
 from fairhold.cli.live.submitting import READABLE, Wishes, left, read_stdin, wait_for
@@ -37,9 +38,10 @@ class _Due(NamedTuple):
 
 def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: str, *, wait: bool, as_json: bool) -> int:
     """Submit the jobs of a job file, each when it says so; prints number and name of each."""
-    if consumer or replace(wishes, hold=False, labels=[], user="") != Wishes():
+    if consumer or replace(wishes, hold=False, labels=[], user="", notify=None) != Wishes():
         raise UsageError(
-            "`submit --file` takes what jobs are from the file; with it go --hold, --label, --user, --key and --wait"
+            "`submit --file` takes what jobs are from the file; with it go --hold, --label, --user, --notify,"
+            " --key and --wait"
         )
     from fairhold.planio.jobs import read_jobs  # noqa: PLC0415
     from fairhold.planio.plan import parse_plan  # noqa: PLC0415
@@ -139,6 +141,7 @@ def _terms(plan: Plan, job: Job, wishes: Wishes, path: Path, at: int) -> Documen
         name=job.name,
         hold=job.hold or wishes.hold,
         user=wishes.user or None,
+        notify=events_of("--notify", wishes.notify),
         labels={**job.labels, **by_name(wishes.labels)},
         time_limit=_duration(job.time_limit) if job.time_limit else None,
         memory=job.memory or None,

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.names import unknown_consumer
-from fairhold.cli.live.printing import budget_part, clock, fitted, pairs, say, say_json, seconds, span, tasks_in_words
+from fairhold.cli.live.printing import (
+    budget_part,
+    budget_size,
+    clock,
+    fitted,
+    pairs,
+    say,
+    say_json,
+    seconds,
+    span,
+    tasks_in_words,
+)
 from fairhold.client import steps
 from fairhold.errors import count
 from fairhold.runtime.outlet import complain
@@ -155,7 +166,7 @@ def _job_in_words(job: Document) -> str:
 
 def _budget(each: Document) -> str:
     until = f", lasts until {clock(each['lasts_until'])}" if each["lasts_until"] and not each["used_up"] else ""
-    return f"{each['consumer']} {budget_part(each)} of {each['unit_hours']} unit-hours this {each['period']}{until}"
+    return f"{each['consumer']} {budget_part(each)} of {budget_size(each)} this {each['period']}{until}"
 
 
 def _attempt(task: Document, attempt: Document | None) -> tuple[object, ...]:

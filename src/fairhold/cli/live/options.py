@@ -175,7 +175,7 @@ Service = Annotated[
     typer.Option(
         "--service",
         metavar="URL",
-        help="http://…, https://… or unix:PATH; default: FAIRHOLD_SERVICE, or the local service.",
+        help="http://…, https://… or unix:PATH, several with commas; default: FAIRHOLD_SERVICE, or the local one.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

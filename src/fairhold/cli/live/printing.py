@@ -130,3 +130,9 @@ def is_low(budget: Document | None) -> bool:
 def budget_part(budget: Document) -> str:
     """How much of a budget is used: `used up`, else its part in percent."""
     return "used up" if budget["used_up"] else f"{int(Fraction(budget['used']) * 100)} % used"
+
+
+def budget_size(budget: Document) -> str:
+    """What may be used in a period: `40 unit-hours`, of vectors `100 gpu, 800 cpu hours`."""
+    hours = ", ".join(f"{amount} {name}" for name, amount in budget["hours"].items())
+    return f"{hours} hours" if hours else f"{budget['unit_hours']} unit-hours"

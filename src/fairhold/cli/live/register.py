@@ -8,6 +8,7 @@ from fairhold.cli.kubernetes_commands import kubernetes_app
 from fairhold.cli.live import (
     cluster_commands,
     job_commands,
+    notify_command,
     people_commands,
     plan_commands,
     report_commands,
@@ -44,6 +45,7 @@ def register(app: typer.Typer) -> None:
     _add(app, job_commands.files, job_commands.fetch)
     _add(app, job_commands.cancel, job_commands.hold, job_commands.release, job_commands.requeue, job_commands.move)
     app.command(cls=Careful, context_settings=_AS_IT_IS, rich_help_panel=_HEADING)(job_commands.priority)
+    _add(app, notify_command.notify)
     _add(app, cluster_commands.status, cluster_commands.top, service_commands.console)
     app.add_typer(cluster_commands.hosts_app, cls=CarefulGroup, name="hosts", rich_help_panel=_HEADING)
     _add(app, cluster_commands.pause, cluster_commands.resume, cluster_commands.budgets, cluster_commands.usage)
@@ -54,7 +56,7 @@ def register(app: typer.Typer) -> None:
     for name, each in people_apps.items():
         app.add_typer(each, cls=CarefulGroup, name=name, rich_help_panel=_HEADING)
     app.add_typer(people_commands.audit_app, cls=CarefulGroup, name="audit", rich_help_panel=_HEADING)
-    _add(app, service_commands.stop)
+    _add(app, service_commands.stop, service_commands.failover)
     app.add_typer(service_commands.store_app, name="store", rich_help_panel=_HEADING)
     app.add_typer(kubernetes_app, name="kubernetes", rich_help_panel=_HEADING)
     app.command(context_settings=_PASSED_ON, add_help_option=False, rich_help_panel=_HEADING)(service_commands.agent)

@@ -61,6 +61,10 @@ def serve(
         Path | None,
         typer.Option("--oidc-secret", metavar="FILE", help="Secret by which the sign-in provider knows this service."),
     ] = None,
+    smtp_secret: Annotated[
+        Path | None,
+        typer.Option("--smtp-secret", metavar="FILE", help="Password for the mail server of the access document."),
+    ] = None,
     store: Store = "",
     socket: Annotated[
         Path | None,
@@ -148,14 +152,18 @@ def serve(
         str, typer.Option("--lease-namespace", metavar="NAME", help="Namespace of the lease; default: the service's.")
     ] = "",
     lease_duration: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--lease-duration",
             metavar="DURATION",
             help="Silence of the service that leads after which another does.",
             click_type=Duration(),
+            show_default="3s; 15s with --kubernetes",
         ),
-    ] = "15s",
+    ] = None,
+    standby: Annotated[
+        bool, typer.Option("--standby", help="Where another service leads the same store, wait and follow it.")
+    ] = False,
     plan_object: Annotated[
         str, typer.Option("--plan-object", metavar="NAME", help="Take the plan from this Plan of the cluster.")
     ] = "",
@@ -174,8 +182,11 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
-    wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, socket=socket, agents_tls=agents_tls)
-    wanted = wanted._replace(store=store)
+    wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, smtp_secret=smtp_secret)
+    wanted = wanted._replace(socket=socket, agents_tls=agents_tls)
+    wanted = wanted._replace(store=store, standby=standby, failover=lease_duration or "3s")
+    if standby and kubernetes:
+        raise UsageError("--standby is not needed with --kubernetes: services of one cluster share a lease there")
     if not kubernetes and (kubeconfig or context or no_lease or lease_namespace or plan_object or observe_only):
         raise UsageError(
             "--kubeconfig, --context, --lease-namespace, --plan-object and --observe-only are of a cluster that is "
@@ -183,7 +194,7 @@ def serve(
         )
     if (no_lease or observe_only) and lease_namespace:
         raise UsageError("--no-lease and --observe-only, which needs none, exclude --lease-namespace")
-    lease_of_leader = "" if no_lease or observe_only else lease_duration
+    lease_of_leader = "" if no_lease or observe_only else lease_duration or "15s"
     cluster = WantedCluster(kubeconfig, context, lease_of_leader, lease_namespace, plan_object, observe_only)
     run(wanted._replace(cluster=cluster if kubernetes else None))
 
@@ -206,6 +217,18 @@ def stop(
         raise UsageError("--drain and --kill exclude each other")
     how = "drain" if drain else "kill" if kill else "leave"
     raise typer.Exit(stop_service(service, how, wait=wait, as_json=json))
+
+
+def failover(
+    *,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Return when another service leads.")] = True,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Let a service that stands by take over; the one that led stands by."""
+    from fairhold.cli.live.stopping import hand_over  # noqa: PLC0415
+
+    raise typer.Exit(hand_over(service, wait=wait, as_json=json))
 
 
 def console(

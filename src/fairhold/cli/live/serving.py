@@ -69,9 +69,12 @@ class Wanted(NamedTuple):
     cluster: WantedCluster | None = None
     viewer_token: Path | None = None
     oidc_secret: Path | None = None
+    smtp_secret: Path | None = None
     socket: Path | None = None
     agents_tls: str = ""
     store: str = ""
+    standby: bool = False
+    failover: str | int = "3s"
 
     @property
     def plan_object(self) -> str:
@@ -127,10 +130,9 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     live = LiveSettings(
         wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=keep
     )
-    gap, interval = _pace(wanted)
     of_all, of_one = the_limits(wanted.limits)
-    live = replace(live, store=None if isinstance(place, Path) else place)
-    live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
+    live = replace(_paced(live, wanted), store=None if isinstance(place, Path) else place, limits=of_all, tell=say)
+    live = replace(live, standby=wanted.standby, failover=_lease_of_leader(wanted.failover))
     if wanted.cluster is not None:
         of_lease = _lease_of_leader(wanted.cluster.lease)
         kubeconfig, context, _, namespace, plan_object, observes = wanted.cluster
@@ -145,6 +147,7 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
         names=tuple(wanted.names),
         viewer_token=wanted.viewer_token,
         oidc_secret=wanted.oidc_secret,
+        smtp_secret=wanted.smtp_secret,
         is_observing=wanted.cluster is not None and wanted.cluster.observes,
         has_pods=wanted.cluster is not None and not wanted.cluster.observes,
         limits=of_one,
@@ -228,12 +231,12 @@ def _lease_of_leader(duration: str | int) -> float:
     return micros / SECOND
 
 
-def _pace(wanted: Wanted) -> tuple[int, int]:
-    """Microseconds between two cycles, at least and at most."""
+def _paced(live: LiveSettings, wanted: Wanted) -> LiveSettings:
+    """With the time between two cycles, at least and at most. Raises UsageError."""
     gap, interval = _micros(wanted.gap), _micros(wanted.interval)
     if not gap <= interval <= _LONGEST_INTERVAL or interval < _LEAST_INTERVAL:
         raise UsageError("--cycle-gap, --cycle-interval: write an interval of 10ms to 1h, and a gap that is no longer")
-    return gap, interval
+    return replace(live, cycle_min_gap=gap, cycle_max_interval=interval)
 
 
 def _micros(duration: str | int) -> int:

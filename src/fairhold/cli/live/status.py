@@ -45,6 +45,7 @@ def status_text(found: Document) -> str:
     comment = f": {plan['comment']}" if plan["comment"] else ""
     rows: dict[str, object] = {
         "service": f"{service['address']}, {condition}, fairhold {service['version']}",
+        "leads": _leads(service),
         "since": f"{clock(service['started'])}, for {seconds(service['uptime'])}",
         "state": service["directory"],
         "plan": f"version {plan['version']}, since {clock(plan['at'])} by {plan['author']}{until}{comment}",
@@ -54,6 +55,11 @@ def status_text(found: Document) -> str:
     rows |= {"waiting": _waiting(found["waiting"]), "under notice": _notices(found["reclaiming"])}
     rows["last cycle"] = _cycle(found["cycle"])
     return pairs(rows)
+
+
+def _leads(service: Document) -> str:
+    """That it leads, as which one of those that share the store."""
+    return f"{service['leader']}, term {service['term']}" if service.get("term") else "the only service of its cluster"
 
 
 def _used(group: Document) -> str:

@@ -55,6 +55,27 @@ def stop_service(service: str, how: str, *, wait: bool, as_json: bool) -> int:
     return 0
 
 
+def hand_over(service: str, *, wait: bool, as_json: bool) -> int:
+    """Let a service that stands by lead; returns the exit code: 1 where none has taken over."""
+    connection = connect(service)
+    before = connection.run(steps.health())
+    answer = connection.run(steps.stop("failover"))
+    if not wait:
+        if as_json:
+            say_json(answer)
+        else:
+            say("the service hands over")
+        return 0
+    after = connection.run(steps.another_leader(before["term"]))
+    if as_json:
+        say_json(after)
+    elif after["leader"] != before["leader"]:
+        say(f"{after['leader']} leads")
+    else:
+        complain(f"no other service has taken over: {after['leader']} leads again")
+    return int(after["leader"] == before["leader"])
+
+
 def _wait_for_silence(connection: Connection, started: str) -> str:
     """Until it does not answer any more, or another one does; what it could not write, as far as it has said so."""
     pause, trouble = _LOOK, ""

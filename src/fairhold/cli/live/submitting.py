@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairhold.cli.live.connection import Connection, connect
 from fairhold.cli.live.endings import bad_endings, is_own_exit
 from fairhold.cli.live.names import better
+from fairhold.cli.live.notifying import events_of
 from fairhold.cli.live.options import by_name
 from fairhold.cli.live.printing import say, say_json
 from fairhold.client import steps
@@ -64,6 +65,7 @@ class Wishes:
     avoid: list[str] = field(default_factory=list)
     place: str = ""
     user: str = ""
+    notify: str | None = None
 
 
 def submit_job(
@@ -124,6 +126,7 @@ def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
         avoid=wishes.avoid,
         place=wishes.place or None,
         user=wishes.user or None,
+        notify=events_of("--notify", wishes.notify),
     )
 
 

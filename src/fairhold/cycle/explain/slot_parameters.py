@@ -117,7 +117,7 @@ class SlotParameters:
         if row not in rows.controls.budgets or row not in rows.spent or self.books.spending is None:
             return
         budget = rows.controls.budgets[row]
-        used = self.books.spending.meters[row, budget.period].amount
+        used = self.books.spending.meters[row, budget.period, 0].amount
         change = Change("budget", budget.unit_hours, None, consumer=rows.path(row))
 
         def put(files: Files, value: int) -> Files:

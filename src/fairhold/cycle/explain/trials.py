@@ -28,7 +28,7 @@ def apart(books: Books, now: int) -> Books:
         setattr(other, name, getattr(books, name)[:])
     if books.spending is not None and other.spending is not None:
         for node, used in books.spending.used(now).items():
-            other.spending.set(node, used, now)
+            other.spending.set(node, used[0], now)
     other.hosts, other.requests = books.hosts.apart(), books.requests.apart()
     if books.rows.is_exclusive:
         other.allocations = books.allocations.apart()
@@ -71,7 +71,7 @@ class Trials:
         """Whether a budget would not be used up."""
         if budget is None or self.books.spending is None:
             return False
-        return self.books.spending.meters[node, budget.period].amount < budget.amount
+        return not budget.is_used_up({0: self.books.spending.meters[node, budget.period, 0].amount})
 
     def _change_hosts(self, other: Books, files: Files) -> None:
         was, will, group = self.files, files, self.books.rows.group

@@ -6,12 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.open import entries_of
+from fairhold.ledger.pool_terms import MOST_KNOWN
 from fairhold.ledger.rows import in_force, shares_vectors
+from fairhold.ledger.spending import used_up
+from fairhold.ledger.spent import entry_under
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairhold.cycle.pooled.pool_ledger import News
+    from fairhold.model.budget import Budget
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
@@ -54,21 +59,53 @@ class InForce:
         return replace(news, requests=requests, whole=lambda: self.part_of(plan, news.whole()))
 
 
-def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
-    """The entries that share vectors at an instant, in plan order.
+def entries_in_force(plan: Plan, instant: int, spent: frozenset[int] = frozenset()) -> list[InForce]:
+    """The entries that share vectors at an instant, in plan order, with what follows for whose budget is used up.
+
+    spent : rows of consumers whose budgets, where they have one in force, are used up
 
     A consumer is a member of the first of these entries that shares a group with any entry of its branch, at whatever
     time that one is in force. A consumer of no entry is a member only if all entries of the plan share the same groups.
     """
-    groups: dict[int, list[str]] = {}
-    for group in plan.resource_groups:
-        for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
-            groups.setdefault(at, []).append(group)
-    key = "entries in force", *((at, *names) for at, names in groups.items())
+    key = "entries in force", plan.calendar and tuple(in_force(plan, group, instant) for group in plan.resource_groups)
     if key not in plan.known:
+        groups: dict[int, list[str]] = {}
+        for group in plan.resource_groups:
+            for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
+                groups.setdefault(at, []).append(group)
         plan.known[key] = _with_members(plan, groups)
     known: list[InForce] = plan.known[key]
-    return known
+    return _under(plan, known, spent, key) if spent else known
+
+
+def entries_at(plan: Plan, state: State) -> list[InForce]:
+    """The entries that share vectors at the instant of a state, with what follows where it says budgets are used up."""
+    forces = entries_in_force(plan, state.now)
+    if not state.spent_amounts:
+        return forces
+    used = {row: {at: each * SECOND for at, each in amounts} for row, amounts in state.spent_amounts.items()}
+    return entries_in_force(plan, state.now, used_up(budgets_of(plan, forces), used))
+
+
+def budgets_of(plan: Plan, forces: Iterable[InForce]) -> dict[int, Budget]:
+    """Row → its budget, of those that have one by the entries in force."""
+    top = plan.tree.first_level
+    return {
+        row: stated.budget
+        for force in forces
+        for row, stated in force.entry.consumers.items()
+        if stated.budget is not None and top[row] in force.members
+    }
+
+
+def _under(plan: Plan, forces: list[InForce], spent: frozenset[int], key: tuple[object, ...]) -> list[InForce]:
+    """The entries while some budgets are used up; the latest ones are known."""
+    known: dict[object, list[InForce]] = plan.known.setdefault("entries under budgets", {})
+    if (key, spent) not in known:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key, spent] = [replace(force, entry=entry_under(plan, force.entry, spent)) for force in forces]
+    return known[key, spent]
 
 
 def _with_members(plan: Plan, groups: Mapping[int, list[str]]) -> list[InForce]:
@@ -93,7 +130,14 @@ def tops_of_queues(plan: Plan) -> frozenset[int]:
 
 
 def groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:
-    """First-level consumer → groups in whose hosts its units of vectors may stand."""
+    """First-level consumer → groups in whose hosts its units of vectors may stand; worked out once for a plan."""
+    if "groups of members" not in plan.known:
+        plan.known["groups of members"] = _groups_of_members(plan)
+    known: dict[int, frozenset[str]] = plan.known["groups of members"]
+    return known
+
+
+def _groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:
     entries = entries_of(plan)
     all_groups = {frozenset(entry.resource_groups) for entry in entries}
     found: dict[int, frozenset[str]] = {}

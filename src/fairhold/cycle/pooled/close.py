@@ -111,9 +111,10 @@ def _allocation(plan: Plan, host: Machine, kind: Kind, units: list[Unit]) -> All
     """Units that are alike as the state says it; where it said just that before, its own words."""
     said, number = units[0].said, len(units)
     started, pool, lenders, parts = _kind_noun(plan, kind, number)
-    of_said = (said.units, said.pool, said.lenders, said.parts, said.attempt) if said is not None else ()
-    if said is not None and of_said == (number, pool, lenders, parts, 0):
-        return said
+    if said is not None:
+        of_said = said.units, said.pool, said.lenders, said.parts, said.attempt
+        if of_said == (number, pool, lenders, parts, 0):
+            return said
     return Allocation(units[0].asked.model.id, host.name, number, started, pool, lenders, parts)
 
 

@@ -5,7 +5,7 @@ A leaf misses as many units as it would reclaim without controls. They are found
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -121,7 +121,7 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
         return _sweep_books(state, members, restraint, *open_settled(plan, entry, state))
     opened = ledger.open(plan, entry, state, news)
     books = opened.books
-    decided = _sweep_books(state, members, replace(restraint), opened, [])
+    decided = _sweep_books(state, members, restraint.anew(), opened, [])
     ledger.swept(decided.sweeps)
     if books.backlog.is_short:
         decided = _sweep_books(state, members, restraint, ledger.open_all(), [])
@@ -146,7 +146,7 @@ def _sweep_books(
         return Decided(books, stops, Sweeps(books, Reservations(books)), [], (), None, before)
     queues = before()
     assert opened.queues is not None
-    sweeps = run_queues(books, replace(queues, held=(), fixed=()), opened.queues.classes)
+    sweeps = run_queues(books, queues.anew(), opened.queues.classes)
     return Decided(books, stops, sweeps, [], (), None, lambda: queues)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.active_entries import InForce, entries_in_force
+from fairhold.cycle.pooled.active_entries import InForce, entries_at
 from fairhold.cycle.pooled.pool_ledger import PoolLedger
 from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
 from fairhold.model.vector import amounts_document
@@ -30,7 +30,7 @@ def run_entries(plan: Plan, state: State) -> Cycles:
     """One cycle of every entry in force that shares vectors; entries have separate pools."""
     return [
         (force, run_pools(plan, force.entry, force.part_of(plan, state), force.members))
-        for force in entries_in_force(plan, state.now)
+        for force in entries_at(plan, state)
     ]
 
 
@@ -40,7 +40,7 @@ def run_on(plan: Plan, state: State, ledgers: dict[int, PoolLedger], news: News)
     state   : without its requests and allocations
     ledgers : position of an entry → its books, changed: of entries that are not in force there are none
     """
-    forces = entries_in_force(plan, state.now)
+    forces = entries_at(plan, state)
     before = dict(ledgers)
     ledgers.clear()
     ledgers.update({force.at: before.get(force.at) or PoolLedger() for force in forces})
@@ -55,7 +55,7 @@ def run_on(plan: Plan, state: State, ledgers: dict[int, PoolLedger], news: News)
 
 def quota_part(plan: Plan, state: State) -> Document:
     """The pools in the output of `quota`; empty where no vectors are shared."""
-    forces = entries_in_force(plan, state.now)
+    forces = entries_at(plan, state)
     found = [(force, quota_pools(plan, force.entry, force.part_of(plan, state), force.members)) for force in forces]
     queues = {force.name: each for force, each in found if force.entry.policy.has_queues}
     pools = _pools((force, each) for force, each in found if not force.entry.policy.has_queues)
@@ -125,6 +125,7 @@ def with_vectors(after: State, before: State, cycles: Cycles) -> State:
         hosts_never_seen=after.hosts_never_seen | before.hosts_never_seen,
         hosts_closed=before.hosts_closed,
         labels=before.labels,
+        spent_amounts=before.spent_amounts,
         usage=before.usage,
         requests=(*after.requests, *(each for each in before.requests if each.unit)),
         allocations=(*after.allocations, *chain.from_iterable(cycle.allocations for cycle in done), *stays),

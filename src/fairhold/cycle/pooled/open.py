@@ -15,7 +15,7 @@ from fairhold.model.adjusted import Adjusted, print_of
 from fairhold.model.siting import label_set
 from fairhold.model.vector import steps_of
 from fairhold.rules.pools.booking import Kind, KnownPools, book_units, split_lenders
-from fairhold.rules.pools.infeasible import find_never
+from fairhold.rules.pools.infeasible import GangRooms, find_never
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
@@ -103,7 +103,7 @@ def stand(
         books.free = opened.free
     books.told = _notices(plan, books, state, stated)
     _keeps(books, state)
-    find_never(books)
+    opened.gang_rooms = find_never(books, opened.gang_rooms)
     share_rooms(books)
 
 
@@ -128,7 +128,7 @@ def _stand_anew(
     if dirty is None:
         dirty = dict.fromkeys(books.hosts)
     dirty.update(opened.unseen)
-    opened.unseen = {}
+    opened.unseen, opened.gang_rooms = {}, None
     keeps = False
     if interval := entry.settings.rebalance_interval:
         now = Adjusted(state.now, print_of(plan, entry, entry.resource_groups, state.hosts_down))
@@ -210,7 +210,7 @@ class Opening:
     before : what was owned before, and where units stood on it
     nouns  : host → what the state says that is owned of it, as of `before`; ownership, own_entries: all of that
     pools  : what is known of pools; it follows from the terms alone
-    free   : where there is room, as long as nobody owns anything
+    free   : where there is room, as long as nobody owns anything; gang_rooms: where gangs could start, were all empty
     queues : under `fair_share`, what queues ask for and hold; uncounted: requests that are to be counted there again
     rests  : whether the same is owned again as long as the state says so; hosts_of, unmet: of the books then
     unseen : hosts where the bookings of units may differ from `before`
@@ -226,6 +226,7 @@ class Opening:
         self.own_entries: tuple[OwnEntry, ...] = ()
         self.pools: KnownPools = {}
         self.free: FreeHosts | None = None
+        self.gang_rooms: GangRooms | None = None
         self.queues: QueueLedger | None = None
         self.uncounted: dict[PendingRequest, None] = {}
         self.rests = False

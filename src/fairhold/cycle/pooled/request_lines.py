@@ -166,5 +166,9 @@ def _is_plain(plan: Plan, entry: PolicyEntry) -> bool:
         settings.dead_zone or settings.await_ends or settings.observe_only or settings.max_reclaims is not None
     )
     return not (
-        is_held_back or terms.limit or any(most < UNLIMITED for most in terms.user_limit) or any(terms.min_runtime)
+        is_held_back
+        or terms.limit
+        or terms.waiting
+        or any(most < UNLIMITED for most in terms.user_limit)
+        or any(terms.min_runtime)
     )

@@ -160,5 +160,4 @@ def _stated(terms: QueueTerms, entry: PolicyEntry, state: State, requested: Colu
 
 def usage_of(terms: QueueTerms, state: State, at: int) -> dict[int, Fraction]:
     """Row → decayed usage of one resource as a part of the capacity; nothing where history does not count."""
-    usage = {row: parts[at] for row, parts in state.usage.items()}
-    return with_children(terms, usage) if terms.settings.k else {}
+    return with_children(terms, {row: parts[at] for row, parts in state.usage.items()}) if terms.settings.k else {}

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.compare import (
-    CYCLE_KEYS,
-    FORMAT,
-    compare_rows,
-    compare_state,
-    compare_tables,
-    differences,
-)
-from fairhold.cycle.verify.conditions import check_conditions
-from fairhold.cycle.verify.expected import cycle_document, expected_hosts, quota_document, run_cycle
-from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
 from fairhold.cycle.verify.pooled.conditions import check_pools
 from fairhold.cycle.verify.pooled.expected import expected_moves, expected_pools
 from fairhold.cycle.verify.pooled.force import is_of_vectors, shares_now
 from fairhold.cycle.verify.pooled.parting import part, slots_of, vectors_of
+from fairhold.reference.check import SlotJudge, is_cycle
+from fairhold.reference.compare import FORMAT, differences
+from fairhold.reference.expected import hosts_document
+from fairhold.reference.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +31,7 @@ def verify(
     if not isinstance(result, dict):
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is not a result"),)
     result = {**result}
-    told, expected = _by_number(result.pop("hosts", {})), _by_number(expected_hosts(plan, state))
+    told, expected = _by_number(result.pop("hosts", {})), _by_number(hosts_document(plan, state))
     absent = list(differences("R-UP-1", "hosts", told, expected))
     said = result.get("warnings")
     if not warned or not is_cycle(result) or not isinstance(said, list):
@@ -48,6 +41,11 @@ def verify(
     if of_plan != [*warned]:
         findings += (Finding(FORMAT, "warnings", of_plan, [*warned], "begin with other warnings than the plan has"),)
     return findings
+
+
+def not_judged(plan: Plan, state: State) -> dict[str, str]:
+    """Resource group of slots → the rule that is not looked at, as its state is one that no cycle leaves."""
+    return SlotJudge(plan, slots_of(state)).not_judged
 
 
 def _by_number(hosts: object) -> dict[Any, Any]:
@@ -62,13 +60,12 @@ def _by_number(hosts: object) -> dict[Any, Any]:
 
 def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
     """Findings about a result, without the warnings of its plan and the hosts that are not up."""
-    if not shares_now(plan, state.now):
-        return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
+    if not shares_now(plan, state):
+        return tuple(_check(SlotJudge(plan, state).findings(result), iter(())))
     groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]
-    queues = [share.name for share in shares_now(plan, state.now) if share.entry.policy.has_queues]
+    queues = [share.name for share in shares_now(plan, state) if share.entry.policy.has_queues]
     slots, pools = part(result, vectors_of(state), groups, queues)
-    state_of_slots = slots_of(state)
-    findings = _check(_slots(plan, state_of_slots, slots), check_conditions(plan, state_of_slots, slots))
+    findings = _check(SlotJudge(plan, slots_of(state)).findings(slots), iter(()))
     findings += _check(_pools(plan, state, pools, is_whole=is_cycle(result)), check_pools(plan, state, pools))
     return tuple(findings)
 
@@ -84,25 +81,8 @@ def _check(compared: Iterator[Finding], conditions: Iterator[Finding]) -> list[F
     return findings
 
 
-def _slots(plan: Plan, state: State, result: dict[str, Any]) -> Iterator[Finding]:
-    if not is_cycle(result):
-        yield from compare_tables(result, quota_document(plan, state))
-        return
-    cycles = run_cycle(plan, state)
-    expected = cycle_document(plan, state, cycles)
-    reasons = {(name, leaf): may for name, each in cycles.items() for leaf, may in each.reasons.items()}
-    yield from compare_tables(result, expected)
-    yield from compare_rows(plan, result, expected, reasons)
-    yield from compare_state(plan, state, result, expected)
-
-
 def _pools(plan: Plan, state: State, result: dict[str, Any], *, is_whole: bool) -> Iterator[Finding]:
     expected = expected_moves(plan, state) if is_whole else expected_pools(plan, state)
     yield from compare_pools(result, expected)
     if is_whole:
         yield from compare_moves(plan, state, result, expected)
-
-
-def is_cycle(result: dict[str, Any]) -> bool:
-    """Whether a result comes from `cycle`: it has a part that only a cycle has."""
-    return any(key in result for key in CYCLE_KEYS)

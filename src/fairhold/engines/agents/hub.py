@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.agents.questions import AgentAwayError, Questions
+from fairhold.engines.agents.rank import Rank
 from fairhold.engines.agents.routes import Routes
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.engines.agents.talk import Clear, Talk
@@ -43,6 +44,8 @@ class Agents:
     is_planned : whether the plan has a host of this name; called in a thread of this class
     handed_out : names of the resources that the plan hands out; called in that thread, too
     authority : that signs for agents that speak TLS; None where the doors have none for them
+    rank      : by which this service leads, said to agents with every order; ahead: is told of an agent that has taken
+                orders of a later one. Both are called in the threads that speak
     now       : instant, of the clock that sets the deadlines of notices: what is left of a grace is counted by it;
                 called in a thread of this class
     clock     : seconds that do not go back. A test that sets one of them calls `wake`
@@ -66,6 +69,8 @@ class Agents:
         handed_out: Callable[[], Collection[str]] = tuple,
         authority: Authority | None = None,
         settings: AgentSettings | None = None,
+        rank: Callable[[], Rank] = Rank,
+        ahead: Callable[[str], None] = lambda _: None,
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -73,15 +78,13 @@ class Agents:
         self._spec_of = spec_of
         self._settings = settings = settings or AgentSettings()
         self._on_events, self._complain, self._clock = on_events, complain, clock
-        self._lock = threading.Lock()
-        self._floor = threading.Lock()
-        """Held by who speaks: the thread of the connections, or for a moment the one that has orders."""
+        self._lock, self._floor = threading.Lock(), threading.Lock()
+        """The second is held by who speaks: the thread of the connections, or for a moment the one that has orders."""
         self._routes = Routes(own_host, awaited or ())
         self._posted: list[Posted] = []
         self._reports: list[tuple[Report, Link | None]] = []
         self._old: dict[Link, list[str]] = {}
-        self._questions = Questions()
-        self._is_closing = self._has_news = False
+        self._questions, self._is_closing, self._has_news = Questions(), False, False
         self._looks_at = 0.0
         """When the thread of the connections looks at the clock if nothing comes."""
         self._failure: BaseException | None = None
@@ -102,6 +105,8 @@ class Agents:
             is_planned=is_planned,
             handed_out=handed_out,
             authority=authority,
+            rank=rank,
+            ahead=ahead,
         )
         secure = (doors.secure, authority.context) if doors.secure and authority else None
         self._wire = self._talk.wire = Wire(

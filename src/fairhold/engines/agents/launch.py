@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.agent import frames
+from fairhold.agent.link import RECONNECT
 from fairhold.engines.agents.listening import SOCKET
 from fairhold.engines.agents.secret import NAME as SECRET
 
@@ -154,6 +155,9 @@ class OwnAgent:
     def _attend(self, descriptor: int) -> bool:
         """Wait for the end of the agent, or for `close`; whether it was seen to be connected."""
         give_up = time.monotonic() + _STEADY
+        if not self._is_connected():  # perhaps to a service before that stands still
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptor, RECONNECT)
         while not self._is_connected():
             if time.monotonic() > give_up:
                 self._complain(f"the agent of this machine runs and has not connected for {_STEADY:g} s")

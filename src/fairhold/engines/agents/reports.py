@@ -28,6 +28,7 @@ class Inventory(NamedTuple):
     slots : how many it offers
     labels : of its host
     enforced : limits that the kernel keeps there, `memory` and `cpu`; None = an older agent, which does not say
+    term, tail : of the service whose orders it took last, and number of the last entry of its log; 0 = it knows none
     lease : seconds for which its attempts may run without contact to the service, as promised before
     """
 
@@ -41,6 +42,8 @@ class Inventory(NamedTuple):
     labels: tuple[str, ...] = ()
     enforced: tuple[str, ...] | None = None
     lease: float = 0.0
+    term: int = 0
+    tail: int = 0
 
 
 def inventory(message: Mapping[str, Any]) -> Inventory:
@@ -73,6 +76,7 @@ def inventory(message: Mapping[str, Any]) -> Inventory:
         _labels(message.get("labels") or []),
         _enforced(message.get("enforced")),
         _lease(message.get("lease")),
+        *(number(message, name) if name in message else 0 for name in ("term", "tail")),
     )
 
 

@@ -13,6 +13,7 @@ from fairhold.engines.agents.link import BrokenLinkError, Link, NotEnrolledError
 from fairhold.engines.agents.machine import Machine, MachineStatus, Waiting
 from fairhold.engines.agents.pace import Pace
 from fairhold.engines.agents.questions import Asked
+from fairhold.engines.agents.rank import Rank
 from fairhold.engines.agents.routes import OWN
 from fairhold.errors import printable
 from fairhold.orchestrator.events import (
@@ -66,6 +67,7 @@ class Talk:
     lease_before : seconds of the leases that they may have
     is_planned : whether the plan has a host of this name, asked for agents of other machines
     handed_out : names of the resources that the plan hands out
+    rank      : by which this service leads; ahead: is told of an agent that knows of a later one
     authority : that signs for agents that speak TLS, None = none do
     """
 
@@ -89,8 +91,11 @@ class Talk:
         is_planned: Callable[[str], bool] = lambda _: True,
         handed_out: Callable[[], Collection[str]] = tuple,
         authority: Authority | None = None,
+        rank: Callable[[], Rank] = Rank,
+        ahead: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._authority, self._revision = authority, 0
+        self._rank, self._ahead = rank, ahead
         self._secret = secret
         self._own_host = own_host
         self._settings = settings
@@ -174,6 +179,9 @@ class Talk:
         if not link.is_own and name in (OWN, self._own_host):
             raise BrokenLinkError("an agent of another machine gives the name of the service's own")
         self._certify(link, inventory.host)
+        if why := self._rank().outdone(inventory.term, inventory.tail):
+            self._ahead(f"the agent of {printable(inventory.host)} {why}")
+            raise BrokenLinkError(f"it {why}")
         machine = self._machine(name)
         if not link.is_own and inventory.spool != machine.spool and machine.spool:
             self._refuse_another(machine, now)
@@ -351,7 +359,7 @@ class Talk:
             is_own=link.is_own,
         )
         try:
-            self.wire.send(link, message)
+            self.wire.send(link, self._rank().stamped(message))
         except FrameError as error:
             ended = Exit("not_started", detail=f"too much to send to the agent: {error}")
             self._report(TaskEnded(start.attempt, Outcome.FAILED, ended), link)
@@ -362,7 +370,7 @@ class Talk:
 
     def _say(self, link: Link, message: messages.Message) -> None:
         """Send a message that is always short enough."""
-        self.wire.send(link, message)
+        self.wire.send(link, self._rank().stamped(message))
         self.wire.flush(link)
 
     def _machine(self, name: str) -> Machine:

@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 import httpx
 
+from fairhold.engines.leader import clock
 from fairhold.errors import FairholdError, Fault, InputError
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ WATCHED = 50
 else, bookmarks neither."""
 _SILENCE = 65.0
 """Seconds without a word of a watch after which it is taken for broken."""
-_TIMEOUT = httpx.Timeout(15.0, connect=5.0)
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_TIMEOUT, _WATCHING = httpx.Timeout(15.0, connect=5.0), httpx.Timeout(15.0, connect=5.0, read=_SILENCE)
+_ALWAYS = {"User-Agent": "fairhold", "Accept": "application/json", "Accept-Encoding": "gzip"}
 
 
 class ApiError(FairholdError):
@@ -73,18 +75,12 @@ class Api:
         self._watched: dict[object, tuple[socket.socket, str]] = {}
         """Watches that have begun: a connection may be given to the next watch before the one before has left here."""
         self._lock = threading.Lock()
-        for name in ("httpx", "httpcore"):  # a line for each request tells nothing
-            logging.getLogger(name).setLevel(logging.WARNING)
+        logging.getLogger("httpcore").setLevel(logging.WARNING)  # a line for each request tells nothing
         limits = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30.0)
-        self._client = httpx.Client(
-            base_url=access.url,
-            verify=access.verify,
-            timeout=_TIMEOUT,
-            limits=limits,
-            trust_env=False,
-            proxy=access.proxy or None,
-            headers={"User-Agent": "fairhold", "Accept": "application/json"},
-        )
+        # A client of httpx, with its redirects, cookies and hooks, takes as long for a request as all the rest of it.
+        verify, proxy = access.verify, access.proxy or None
+        self._transport: httpx.BaseTransport = httpx.HTTPTransport(verify, limits=limits, proxy=proxy, trust_env=False)
+        self._base = httpx.URL(access.url)
 
     def request(
         self,
@@ -99,12 +95,10 @@ class Api:
 
         within : seconds after which it is given up, what its credentials take among them; 0 = as usual
         """
-        content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
-        began = clock()
+        content = (b"", "") if body is None else (json.dumps(body, separators=(",", ":")).encode(), media)
         with self._is_asked("does not answer"):
-            headers = self._headers() | ({} if body is None else {"Content-Type": media})
-            timeout = _steps(within - (clock() - began)) if within else _TIMEOUT
-            answer = self._client.request(method, path, content=content, headers=headers, params=query, timeout=timeout)
+            with self._sent(method, path, query, within, content) as answer:
+                answer.read()
             if answer.status_code >= httpx.codes.BAD_REQUEST:
                 raise _refusal(answer)
             found = answer.json()
@@ -114,8 +108,9 @@ class Api:
 
     def clock(self) -> float:
         """What time it is at the API server, in seconds since the epoch, by its whole seconds. Raises ApiError."""
-        with self._is_asked("does not answer"):
-            said = self._client.get("/version", headers=self._headers()).headers.get("Date")
+        with self._is_asked("does not answer"), self._sent("GET", "/version", {}, 0) as answer:
+            answer.read()
+            said = answer.headers.get("Date")
         try:
             return parsedate_to_datetime(said or "").timestamp() + 0.5
         except ValueError:  # a proxy may leave it out
@@ -158,10 +153,9 @@ class Api:
         """
         query |= {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(WATCHED)}
         query["resourceVersion"] = version
-        timeout = httpx.Timeout(15.0, connect=5.0, read=_SILENCE)
         with (
             self._is_asked(f"has broken the watch of {path}"),
-            self._client.stream("GET", path, params=query, headers=self._headers(), timeout=timeout) as answer,
+            self._sent("GET", path, query, -1) as answer,
         ):
             if answer.status_code >= httpx.codes.BAD_REQUEST:
                 answer.read()
@@ -171,6 +165,26 @@ class Api:
                 for line in answer.iter_lines():
                     if line:
                         yield _change(json.loads(line))
+
+    @contextmanager
+    def _sent(
+        self, method: str, path: str, query: Mapping[str, str], within: float, content: tuple[bytes, str] = (b"", "")
+    ) -> Iterator[httpx.Response]:
+        """The answer to a request, whose body is not read yet.
+
+        within : as of `request`, below 0 = a watch; content: with its media type, empty = none
+        """
+        began, headers = clock(), _ALWAYS | self._headers() | ({"Content-Type": content[1]} if content[1] else {})
+        timeout = _steps(within - (clock() - began)) if within > 0 else _WATCHING if within else _TIMEOUT
+        where = f"{quote(path)}?{urlencode(query)}" if query else quote(path)
+        url = self._base.copy_with(raw_path=self._base.raw_path.rstrip(b"/") + where.encode())
+        extensions = {"timeout": timeout.as_dict()}
+        request = httpx.Request(method, url, headers=headers, content=content[0], extensions=extensions)
+        answer = self._transport.handle_request(request)
+        try:
+            yield answer
+        finally:
+            answer.close()
 
     @contextmanager
     def _is_asked(self, failing: str) -> Iterator[None]:
@@ -201,16 +215,11 @@ class Api:
 
     def close(self) -> None:
         """End all connections; no thread uses them any more, or it would read what is another connection by then."""
-        self._client.close()
+        self._transport.close()
 
     def _headers(self) -> dict[str, str]:
         token = self.access.token()
         return {"Authorization": f"Bearer {token}"} if token else {}
-
-
-def clock() -> float:
-    """Seconds that pass also while the machine sleeps, where the system counts them."""
-    return time.clock_gettime(_CLOCK)
 
 
 def _steps(seconds: float) -> httpx.Timeout:

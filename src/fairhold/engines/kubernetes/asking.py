@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
-    from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.fleet import Fleet
     from fairhold.engines.kubernetes.gangs import Gangs, Key
     from fairhold.engines.kubernetes.pods import Pod
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.works import Works
-    from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
     from fairhold.ports.governor import Replaced
 
@@ -80,6 +78,12 @@ class Asking:
         if pod.uid not in self.known and (namespace is None or not namespace.is_governed):
             return False
         return pod.is_gated or pod.is_kept or not pod.is_daemon
+
+    def is_left_behind(self, pod: Pod) -> bool:
+        """Whether a pod that nobody governs has a mark by which it waits for ever: its namespace was governed once."""
+        if self._observes or pod.namespace not in self.namespaces or self.governs(pod):
+            return False
+        return pod.is_gated or pod.is_kept
 
     def _is_somebodys(self, pod: Pod) -> bool:
         """Whether a pod belongs to a consumer, be it one that the plan does not have."""
@@ -146,7 +150,7 @@ class Asking:
             what, mend = self.fleet.avoided.said(work.pod.family)
             if what and fault.code == "never-fits":
                 fault = Fault("not-bound", what, mend)
-            work.refuse(replace(fault, what=self.fleet.in_words(fault.what)))
+            work.refuse(replace(fault, what=self.fleet.in_words(fault.what), mend=self.fleet.in_words(fault.mend)))
             self.faulted.append(uid)
 
     def label_all(self) -> None:
@@ -161,7 +165,7 @@ class Asking:
             if not pod.family or pod.is_deleting or not vacancies.seats(pod.family):
                 continue
             try:
-                terms = terms_of(self.plan, pod, self._consumer_of(pod), Siting())
+                terms = terms_of(self.plan, pod, self._consumer_of(pod), self._siting([pod]))
             except InputError:  # it is refused in its turn
                 continue
             if (vacancy := vacancies.fill(pod.family)) is None:
@@ -192,12 +196,18 @@ class Asking:
             pod = work.pod
             if uid not in self._new or pod.is_gated == is_bound or not (pod.is_gated or pod.place):
                 continue
+            if work.is_told and work.job:
+                self.drop(uid)
+                continue
             pods, job = [pod], ""
             try:
-                if uid not in self.known:
+                if uid not in self.known and not work.job:
                     pods, job = self._gang(pod)
                 asked = self._ask(pods, job)
             except InputError as error:
+                if work.job:  # it was resized, and keeps what is booked for it
+                    self.drop(uid)
+                    continue
                 for each in pods:
                     self.refuse(each.uid, error.faults[0])
                 if is_bound:
@@ -218,7 +228,7 @@ class Asking:
             return [pod], job
         there = [work.pod for work in self._of_gang[key].values() if work.pod.is_gated and not work.pod.is_deleting]
         if job:
-            return [each for each in there if each is pod or _wishes(each) == _wishes(pod)], job
+            return [each for each in there if each is pod or each.wishes == pod.wishes], job
         least = self.gangs.least(key, there)
         if not least:
             raise InputError([Fault("gang-unknown", f"its {in_words(key)} is not there", "create it; the pod waits")])
@@ -226,6 +236,13 @@ class Asking:
             what = f"{least} pods of its {in_words(key)} start together"
             raise InputError([Fault("gang-incomplete", what, "it starts when so many are there")])
         return sorted(there, key=lambda each: each.worth), ""
+
+    def _check_nodes(self, pods: Sequence[Pod]) -> None:
+        """Raise InputError `never-fits` where no node of the cluster suits a pod."""
+        for constraint in dict.fromkeys(pod.constraint for pod in pods):
+            what, mend = self.fleet.why_none_suits(constraint)
+            if what:
+                raise InputError([Fault("never-fits", what, mend)])
 
     def _check_others(self, pods: Sequence[Pod]) -> None:
         """Raise InputError `no-such-resource` where no node has what a pod asks for beside what the plan shares.
@@ -252,6 +269,7 @@ class Asking:
             check_alike([*others[:1], *pods])
         consumer = self._consumer_of(pod)
         if pod.is_gated:
+            self._check_nodes(pods)
             self._check_others(pods)
         siting = self._siting(pods) if pod.is_gated else Siting()
         least = self.gangs.least(key, pods) if key and len(pods) > 1 and not job else 0
@@ -274,9 +292,9 @@ class Asking:
         )
         is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
-        return Appeared(
-            uids, pod.namespace, terms, spec, pod.place, pod.attempt, pod.is_running, is_going, job, self._last
-        )
+        is_anew = any(self.works.of[uid].is_anew for uid in uids)
+        state = pod.place, pod.attempt, pod.is_running, is_going
+        return Appeared(uids, pod.namespace, terms, spec, *state, job, self._last, is_anew)
 
 
 def check_alike(pods: Sequence[Pod]) -> None:
@@ -286,7 +304,7 @@ def check_alike(pods: Sequence[Pod]) -> None:
     """
     first = pods[0]
     for pod in pods[1:]:
-        for what, one, other in zip(("resources", "nodes", "priorities"), _wishes(first), _wishes(pod), strict=True):
+        for what, one, other in zip(("resources", "nodes", "priorities"), first.wishes, pod.wishes, strict=True):
             if one != other:
                 told = f"`{first.name}` and `{pod.name}` of its gang ask for different {what}"
                 mend = "make them alike, take one of them out of the gang, or annotate them "
@@ -299,9 +317,9 @@ def check_nodes(others: Sequence[Pod], pods: Sequence[Pod]) -> None:
 
     The nodes of a gang are those that suited every pod which it began with.
     """
-    known = {_wishes(each)[1] for each in others}
+    known = {each.wishes[1] for each in others}
     for pod in pods if known else ():
-        if _wishes(pod)[1] not in known:
+        if pod.wishes[1] not in known:
             told = f"its gang began without a pod that asks for such nodes as `{pod.name}`"
             raise InputError([Fault("gang-differs", told, "have all pods there when the gang starts")])
 
@@ -313,12 +331,6 @@ def largest_of(pods: Sequence[Pod]) -> Pod:
         for name, amount in pod.amounts:
             amounts[name] = max(amount, amounts.get(name, amount))
     return replace(pods[0], amounts=tuple(sorted(amounts.items())), priority=max(pod.priority for pod in pods))
-
-
-def _wishes(pod: Pod) -> tuple[Amounts, Constraint, int]:
-    """What the pods of a gang have to have in common; of nodes, without the one that a pod was granted."""
-    selector = [each for each in pod.constraint.selector if pod.is_gated or each[0] != names.HOSTNAME]
-    return pod.amounts, pod.constraint._replace(selector=tuple(selector)), pod.priority
 
 
 def _keys(pod: Pod) -> list[Key]:

@@ -99,11 +99,13 @@ class Constraint(NamedTuple):
 
     def suits(self, name: str, labels: Mapping[str, str], taints: Iterable[Taint]) -> bool:
         """Whether a node with these labels and taints will do."""
-        return (
-            all(labels.get(key) == value for key, value in self.selector)
-            and (self.terms is None or any(term.holds(name, labels) for term in self.terms))
-            and all(self.tolerates(taint) for taint in taints if taint.effect in KEEPING_OUT)
-        )
+        kept_out = (taint for taint in taints if taint.effect in KEEPING_OUT and not self.tolerates(taint))
+        return self.has_labels(name, labels) and next(kept_out, None) is None
+
+    def has_labels(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether a node with these labels will do, whatever its taints are."""
+        is_chosen = all(labels.get(key) == value for key, value in self.selector)
+        return is_chosen and (self.terms is None or any(term.holds(name, labels) for term in self.terms))
 
     def tolerates(self, taint: Taint) -> bool:
         """Whether a taint does not keep the pod out."""

@@ -43,7 +43,15 @@ KINDS = {"namespaces": "/api/v1/namespaces", "nodes": "/api/v1/nodes", "pods": "
 _OLDEST = "1"
 """A version that no pod has: a write on it is refused."""
 _TOLD_EVERY = 3600 * SECOND
-"""Microseconds between two warnings that pods come without the gate."""
+"""Microseconds between two warnings of one kind."""
+AT_LARGE = (
+    "the pod %s of the governed namespace %s came without the gate, so that nothing holds it to the plan; put the "
+    "policy `fairhold-gate` in force: apply what `fairhold kubernetes manifest` prints"
+)
+LEFT_BEHIND = (
+    "the pod %s has the gate or the finalizer of Fairhold, and its namespace %s is not governed: nobody takes them "
+    "away; `fairhold kubernetes release --namespace NAME` does, for all its pods"
+)
 _LOG = logging.getLogger("fairhold")
 _NEVER = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
 """Refusals of an object that is to be made which stay: it is wrong, or its namespace is gone."""
@@ -91,7 +99,7 @@ class Kubernetes:
         self._complained: set[str] = set()
         self._is_closing = threading.Event()
         self._alarm = threading.Condition()
-        self._gate_told = -_TOLD_EVERY
+        self._warned: dict[str, int] = {}
         self._due = 0
         self._watchers: dict[str, Watcher] = {kind: OptionalWatcher(api, kind, self, self.measures) for kind in GROUPS}
         self._watchers |= {kind: Watcher(api, kind, path, self, self.measures) for kind, path in KINDS.items()}
@@ -179,14 +187,21 @@ class Kubernetes:
             self._tell(self._see_namespace, Namespace(meta["name"], labels, meta.get("annotations") or {}, is_own))
 
     def _see_pod(self, pod: Pod) -> None:
-        """A pod is there, or has changed; a new one that did not come through the gate is told once in a while."""
-        is_new = pod.uid not in self.governor.works.of
-        self.governor.see_pod(pod)
-        if is_new and self.governor.is_at_large(pod) and self.governor.now() >= self._gate_told + _TOLD_EVERY:
-            self._gate_told = self.governor.now()
-            what = "the pod %s of the governed namespace %s came without the gate, so that nothing holds it to the plan"
-            mend = "put the policy `fairhold-gate` in force: apply what `fairhold kubernetes manifest` prints"
-            _LOG.warning(f"{what}; {mend}", pod.name, pod.namespace)
+        """A pod is there, or has changed; a new one to which no policy or no service looks is told once in a while."""
+        governor = self.governor
+        is_new = pod.uid not in governor.works.of
+        governor.see_pod(pod)
+        if is_new and governor.is_at_large(pod):
+            self._warn(AT_LARGE, pod)
+        elif is_new and governor.asking.is_left_behind(pod):
+            self._warn(LEFT_BEHIND, pod)
+
+    def _warn(self, told: str, pod: Pod) -> None:
+        """Say this of a pod, once in a while: others may be like it."""
+        now = self.governor.now()
+        if now >= self._warned.get(told, -_TOLD_EVERY) + _TOLD_EVERY:
+            self._warned[told] = now
+            _LOG.warning(told, pod.name, pod.namespace)
 
     def _see_namespace(self, namespace: Namespace) -> None:
         if self.governor.see_namespace(namespace):

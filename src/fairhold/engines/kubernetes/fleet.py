@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.avoiding import NOT_BOUND, Avoided
 from fairhold.engines.kubernetes.requests import less
+from fairhold.engines.kubernetes.wording import in_kubernetes
 from fairhold.model.kubernetes import Node
 from fairhold.orchestrator.events import MachineClosed, MachineGone, MachineLabelled, MachineOpened, MachineSilent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from fairhold.engines.kubernetes.constraints import Constraint
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
@@ -61,10 +62,12 @@ class Fleet:
         self._gone: dict[str, int] = {}
         """Nodes whose objects are gone, and since when, but for `_given_up`, which count as lost."""
         self._given_up: set[str] = set()
+        self.is_to_forget = False
+        """The object of a node is gone, or nothing of such a node is booked any more, since somebody looked."""
         self._resources: frozenset[str] = frozenset()
         self._enough = ENOUGH
         self.is_other = False
-        """A node has come, or has other amounts, since somebody looked."""
+        """A node has come, or has other amounts or taints, since somebody looked."""
 
     # What is seen
 
@@ -74,7 +77,8 @@ class Fleet:
         if before is None or (before.labels, before.taints) != (node.labels, node.taints):
             suiting = (label for each, label in self.suitable.items() if _suits(each, node))
             self._fitting[node.name] = set(suiting)
-        self.is_other |= before is None or before.amounts != node.amounts
+        is_same = before is not None and (before.amounts, before.taints) == (node.amounts, node.taints)
+        self.is_other |= not is_same
         self._gone.pop(node.name, None)
         self._given_up.discard(node.name)
         self._changed.add(node.name)
@@ -85,6 +89,7 @@ class Fleet:
         self._fitting.pop(name, None)
         self._gone.setdefault(name, now)
         self._changed.add(name)
+        self.is_to_forget = True
 
     def gone_since(self, name: str) -> int:
         """Since when the object of a node is gone, 0 = it is there, or the node counts as lost."""
@@ -144,6 +149,18 @@ class Fleet:
             found = amounts[has][0]
         return found
 
+    def forget_gone(self, holding: Callable[[], Collection[str]]) -> None:
+        """Forget nodes whose objects are gone, where that was told; holding: nodes of which something is booked."""
+        if not self.is_to_forget:
+            return
+        self.is_to_forget, kept = False, {*self.nodes, *holding(), *self._changed}
+        for name in self._machines.keys() - kept:
+            del self._machines[name]
+            self._gone.pop(name, None)
+            self._given_up.discard(name)
+        for name in [name for name, pods in self._foreign.items() if not pods and name not in self.nodes]:
+            del self._foreign[name]
+
     def forget_but(self, needed: Callable[[], Iterable[Constraint]]) -> None:
         """Forget what no pod says of nodes any more, where that may be most of it; needed: what pods say."""
         if len(self.suitable) <= self._enough:
@@ -158,11 +175,28 @@ class Fleet:
         self._enough = max(ENOUGH, 2 * len(self.suitable))
 
     def in_words(self, text: str) -> str:
-        """A text for people, in which labels of suitable hosts are what pods say of nodes."""
+        """A text for people, in words of Kubernetes, in which labels of suitable hosts are what pods say of nodes."""
         text = NOT_BOUND.sub("trouble to bind it", text)
         for constraint, label in self.suitable.items() if names.DOMAIN in text else ():
             text = text.replace(label, str(constraint) or "no taints")
-        return text
+        return in_kubernetes(text)
+
+    def why_none_suits(self, constraint: Constraint) -> tuple[str, str]:
+        """Why no node at all suits a pod, and what to do about that; empty = one does."""
+        label = self.label_for(constraint)
+        if any(label in fitting for fitting in self._fitting.values()):
+            return "", ""
+        if not self.nodes:
+            return "the cluster has no node", "add nodes"
+        there = [node for node in self.nodes.values() if constraint.has_labels(node.name, node.labels)]
+        if not there:
+            return f"no node has the labels that it asks for: {constraint}", "ask for labels of nodes, or label a node"
+        node = min(there, key=lambda each: each.name)
+        taint = next(each for each in node.taints if not constraint.tolerates(each))
+        words = f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+        which = f"with the labels that it asks for, {constraint}," if str(constraint) else "of the cluster"
+        what = f"all nodes {which} have taints that it does not tolerate, `{node.name}` has `{words}`"
+        return what, "give the pod a toleration, or take the taint off"
 
     def host_name(self, name: str) -> str:
         """Value of the label by which pods are pinned to a node."""

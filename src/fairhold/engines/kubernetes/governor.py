@@ -6,15 +6,18 @@ is made again, and a start after a crash finds all in the objects: attempt, fina
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
-from fairhold.engines.kubernetes.gangs import Gangs, in_words
+from fairhold.engines.kubernetes.gangs import Gangs
+from fairhold.engines.kubernetes.reporting import held_by_node, look_at_gang
+from fairhold.engines.kubernetes.rereading import reread
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
-from fairhold.orchestrator.events import Held, MachineGone, MachineReported, TaskCancelled
-from fairhold.ports.governor import AWAITED, AllSeen, GangChanged, NodesChanged
+from fairhold.orchestrator.events import MachineGone, MachineReported, TaskCancelled
+from fairhold.ports.governor import AllSeen, NodesChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.pods import NodeSeen, Pod
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
+    from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
+    from fairhold.orchestrator.events import Held
     from fairhold.orchestrator.outbox import Order
     from fairhold.ports.governor import Family, Report, Seat
 
@@ -49,8 +54,7 @@ class Governor:
         """While it observes, the pods that are nobody's."""
         self.spool, self.now = spool, now
         self.stale_since: int | None = now()
-        self._is_first = True
-        self._lost_at = 0
+        self._is_first, self._lost_at = True, 0
 
     # What is seen
 
@@ -107,11 +111,11 @@ class Governor:
             self._take_in(work)
         elif pod.is_newer_than(work.pod):
             was_bound = bool(work.pod.node)
-            is_regrouped = pod.said_of_gangs != work.pod.said_of_gangs and self.asking.has(pod.uid)
-            if is_regrouped:  # somebody has changed what it says of its gang
+            is_other = self.asking.has(pod.uid) and not work.job and pod.said != work.pod.said
+            if is_other:
                 self.asking.drop(pod.uid)
             work.pod = pod
-            if is_regrouped:
+            if is_other:
                 self.asking.add(work)
             if not work.attempt and not work.is_told and pod.node and not was_bound:
                 self.asking.add(work)  # somebody else let it go
@@ -129,6 +133,7 @@ class Governor:
         self.asking.drop(uid)
         if (work := self.works.lose(uid)) is not None:
             self.gangs.touch(work.job)
+            self.fleet.is_to_forget |= work.host not in self.fleet.nodes
 
     def all_seen(self) -> None:
         """What is known of the cluster is up to date."""
@@ -156,10 +161,16 @@ class Governor:
 
     def _look(self, work: Work) -> None:
         """What is new of a pod; one that runs without a job counts as nobody's."""
+        self._reread(work)
         self.works.look(work)
-        self.gangs.touch(work.job)
         if not work.attempt and not work.is_told and (work.is_unwanted or work.fault is not None):
             self.fleet.see_foreign(work.pod)
+
+    def _reread(self, work: Work) -> None:
+        """Ask about a pod again that was resized; one at the gate that is another now leaves its gang."""
+        self.gangs.touch(work.job)
+        if reread(self.works, work):
+            self.asking.add(work)
 
     # What the service answers and orders
 
@@ -186,7 +197,7 @@ class Governor:
             self.works.news.append(TaskCancelled(*seat))
             return
         self.fleet.lose_foreign(uid)
-        work.fault = None
+        work.fault, work.asked, work.outgrown = None, work.pod.wishes, ""
         if is_last:
             self.works.seat(work, seat)
         else:
@@ -201,6 +212,22 @@ class Governor:
         """A pod is not the one of the task whose place it took."""
         if (work := self.works.of.get(uid)) is not None:
             self.works.ask_anew(work)
+
+    def booked_anew(self, uid: str) -> None:
+        """A pod that was let go gets another job, which is told next: the one that it had goes on without it."""
+        if (work := self.works.of.get(uid)) is not None:
+            self.works.part(work)
+
+    def outgrew(self, uid: str, booked: Amounts, why: str) -> None:
+        """A pod that was let go asks for more than is booked: nobody else is let go on what it has more of its node."""
+        self.asking.drop(uid)
+        if (work := self.works.of.get(uid)) is None:
+            return
+        held = dict(booked)
+        more = tuple((name, amount - held.get(name, 0)) for name, amount in work.pod.amounts)
+        self.fleet.see_foreign(replace(work.pod, amounts=tuple(each for each in more if each[1] > 0)))
+        work.outgrown = why
+        self.works.touched[uid] = None
 
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
@@ -285,9 +312,9 @@ class Governor:
         """What the service is to be told; it answers each `Appeared` before it takes the next report."""
         if self._is_first and self.stale_since is not None:
             return
-        if changed := self.fleet.changes(self.asking.resources):
-            yield NodesChanged(changed)
+        yield from self._changed_nodes()
         yield from self.asking.take(is_bound=True)
+        yield from self._changed_nodes()  # what pods take that are nobody's, or have outgrown what is booked
         if self._is_first:
             self._is_first = False
             yield AllSeen(frozenset(self.works.of))
@@ -302,12 +329,13 @@ class Governor:
         self.asking.label_all()
         self._count_lost()
         happened = list(self.fleet.events(is_fresh=self.stale_since is None))
-        held = self._held() if any(isinstance(each, str) for each in happened) else {}
+        held = held_by_node(self.works) if any(isinstance(each, str) for each in happened) else {}
         for said in happened:
             if isinstance(said, MachineGone):
                 self.works.lose_host(said.machine)
                 yield from self.works.take_news()
             yield self._report_of(said, held.get(said, ())) if isinstance(said, str) else said
+        self.fleet.forget_gone(lambda: {work.host for work in self.works.of.values() if work.attempt})
         yield from self.asking.fill_vacancies()
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
@@ -317,7 +345,11 @@ class Governor:
             self.gangs.touch(seat[0])
             yield TaskCancelled(*seat)
         for key in self.gangs.take_changed():
-            yield from self._look_at_gang(key)
+            yield from look_at_gang(self.gangs, self.works, key)
+
+    def _changed_nodes(self) -> Iterator[Report]:
+        if changed := self.fleet.changes(self.asking.resources):
+            yield NodesChanged(changed)
 
     def _count_lost(self) -> None:
         """Find the nodes whose objects have been gone for so long that nothing of them runs any more."""
@@ -328,36 +360,6 @@ class Governor:
         if due not in {0, self._lost_at}:
             self.wake_at(due)
         self._lost_at = due
-
-    def _look_at_gang(self, key: Key) -> Iterator[Report]:
-        """How many pods of a gang start together, whether so many are there, and which tasks it goes on without."""
-        job = self.gangs.job_of.get(key, "")
-        members = self.works.members(job) if job else []
-        if not members:
-            return
-        found = self.gangs.least(key, [work.pod for work in members])
-        least = self.works.least[job] = found or self.works.least[job]
-        awaited, lacks = self.works.vacancies.held(job), ""
-        if not found and not any(work.attempt for work in members):
-            lacks = f"its {in_words(key)} is not there any more"
-        elif len(members) >= least:
-            for seat in awaited:
-                self.works.vacancies.leave(seat)
-                yield TaskCancelled(*seat)
-        elif awaited:
-            lacks = AWAITED
-        elif not any(work.attempt for work in members):
-            lacks = f"{len(members)} of the {least} pods of its {in_words(key)} are there"
-        yield GangChanged(job, least, lacks)
-
-    def _held(self) -> dict[str, list[Held]]:
-        """What nodes hold: all that was let go to one, or is about to be, and whose end is not recorded."""
-        found: dict[str, list[Held]] = {}
-        for work in self.works.of.values():
-            if work.attempt and not work.is_recorded:
-                held = Held(work.attempt, work.pod.is_running and not work.is_told, work.end)
-                found.setdefault(work.host, []).append(held)
-        return found
 
     def _report_of(self, name: str, held: Iterable[Held]) -> MachineReported:
         return MachineReported(name, self.fleet.nodes[name].boot, 0, tuple(held), self.spool, self.fleet.labels(name))
@@ -386,6 +388,7 @@ class Governor:
             return
         self.see_pod(pod)
         self.works.answered(work, is_done=is_done, refusal=refusal)
+        self._reread(work)
 
     def due(self) -> int:
         """Instant at which there is something to do that nothing seen tells of; 0 = never."""

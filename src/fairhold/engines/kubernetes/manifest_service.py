@@ -15,7 +15,8 @@ PLAN, STATE = "fairhold-plan", "fairhold-state"
 """Names of the ConfigMap and the volume claim."""
 _USER = 65532
 _VOLUME, _PLANS, _TEMPORARY = "/var/lib/fairhold", "/etc/fairhold", "/tmp"  # noqa: S108 - a volume of the pod's own
-_VIEWER = "/var/run/fairhold/viewer"
+_SECRETS = "/var/run/fairhold"
+_VIEWER = f"{_SECRETS}/viewer"
 _HEALTH = ["python", "-c", "import fairhold; fairhold.connect().health()"]
 """The service listens on loopback, where the kubelet cannot ask it."""
 
@@ -82,8 +83,14 @@ def pod_spec(settings: ManifestSettings) -> Document:
             {"name": "state", "persistentVolumeClaim": {"claimName": STATE}},
             {"name": "temporary", "emptyDir": {}},
             {"name": "viewer", "secret": {"secretName": VIEWER, "items": [{"key": "token", "path": "token"}]}},
+            *(_volume(option, name) for option, name in settings.secrets.items()),
         ),
     }
+
+
+def _volume(option: str, name: str) -> Document:
+    """A Secret whose key `secret` is a file."""
+    return {"name": option, "secret": {"secretName": name, "items": [{"key": "secret", "path": "secret"}]}}
 
 
 def _mounted(settings: ManifestSettings, *rows: Document) -> list[Document]:
@@ -96,11 +103,12 @@ def _container(settings: ManifestSettings) -> Document:
     plan = ["--plan-object", settings.plan_object] if settings.plan_object else [f"{_PLANS}/plan.yaml"]
     observing = ["--observe-only"] if settings.observes else []
     viewer = ["--viewer-token", f"{_VIEWER}/token"] if settings.has_viewers else []
+    secrets = [word for option in settings.secrets for word in (f"--{option}", f"{_SECRETS}/{option}/secret")]
     environment = {"FAIRHOLD_STATE": f"{_VOLUME}/state", "NUMBA_CACHE_DIR": f"{_VOLUME}/compiled"}
     return {
         "name": NAME,
         "image": settings.image,
-        "args": ["serve", *plan, "--kubernetes", *observing, *viewer, *settings.options],
+        "args": ["serve", *plan, "--kubernetes", *observing, *viewer, *secrets, *settings.options],
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "ports": [{"name": "api", "containerPort": PORT}],
         "securityContext": {
@@ -118,6 +126,7 @@ def _container(settings: ManifestSettings) -> Document:
             {"name": "state", "mountPath": _VOLUME},
             {"name": "temporary", "mountPath": _TEMPORARY},
             {"name": "viewer", "mountPath": _VIEWER, "readOnly": True},
+            *({"name": option, "mountPath": f"{_SECRETS}/{option}", "readOnly": True} for option in settings.secrets),
         ),
     }
 

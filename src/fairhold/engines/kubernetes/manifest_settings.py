@@ -29,6 +29,8 @@ class ManifestSettings:
     storage   : size of the volume that keeps the state
     observes  : the service only looks, and has no rights to more
     has_viewers : there is a token for those who may look
+    oidc_secret, smtp_secret : names of Secrets whose key `secret` is given to `serve` by the option of this name,
+        empty = there is none
     options   : further options of `serve`, as `--keep-jobs=90d`
     """
 
@@ -41,12 +43,20 @@ class ManifestSettings:
     storage: str = "1Gi"
     observes: bool = False
     has_viewers: bool = True
+    oidc_secret: str = ""
+    smtp_secret: str = ""
     options: tuple[str, ...] = ()
 
     @property
     def account(self) -> str:
         """User name of the service."""
         return self.user or f"system:serviceaccount:{self.namespace}:{NAME}"
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Options of `serve`, without `--`, that take a file with a secret → the Secret that has it."""
+        named = {"oidc-secret": self.oidc_secret, "smtp-secret": self.smtp_secret}
+        return {option: name for option, name in named.items() if name}
 
     def meta(self, name: str = NAME, *, is_global: bool = False) -> Document:
         """Metadata of an object, in the namespace or of the whole cluster."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.gangs import Gang
 
 Shared = TypeVar("Shared", Amounts, Constraint)
+Wishes = tuple[Amounts, Constraint, int]
+"""Resources, nodes, priority: what the pods of a gang have to have in common."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,9}")
 OVER = ("Succeeded", "Failed")
 _SIGNALLED, _LAST_SIGNAL = 128, 64
@@ -106,9 +108,15 @@ class Pod:
         return self.annotations.get(names.GANG_UNIT) == names.LARGEST
 
     @property
-    def said_of_gangs(self) -> tuple[tuple[Gang, ...], bool]:
-        """All that it says of those that start together with it."""
-        return self.gangs, self.counts_as_largest
+    def wishes(self) -> Wishes:
+        """What it asks for; of nodes, without the one that it was granted."""
+        selector = [each for each in self.constraint.selector if self.is_gated or each[0] != names.HOSTNAME]
+        return self.amounts, self.constraint._replace(selector=tuple(selector)), self.priority
+
+    @property
+    def said(self) -> tuple[object, ...]:
+        """All that people say of it by which it is accepted."""
+        return self.gangs, self.annotations, self.labels, self.wishes
 
     @property
     def place(self) -> str:
@@ -216,7 +224,7 @@ def pod_of(document: Mapping[str, Any]) -> Pod:
         attempt=int(said) if said.isascii() and said.isdigit() and len(said) < 16 else 0,
         index=annotations.get(names.INDEX, ""),
         priority=spec.get("priority") or 0,
-        amounts=_shared(amounts_of(spec)),
+        amounts=_shared(amounts_of(spec, status)),
         constraint=_shared(constraint_of(spec)),
         grace=_number(spec.get("terminationGracePeriodSeconds"), 30),
         is_deleting=is_deleting,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.units import parse_quantity
 
@@ -12,24 +12,28 @@ if TYPE_CHECKING:
 
     from fairhold.model.kubernetes import Amounts
 
-    Sums = dict[str, Fraction]
 
+Sums = dict[str, Fraction]
 _HUGE = "hugepages-"
+_PENDING = "PodResizePending"
+"""Condition of a pod that its kubelet does not resize now, or never (`Infeasible`)."""
 
 
-def amounts_of(spec: Mapping[str, Any]) -> Amounts:
+def amounts_of(spec: Mapping[str, Any], status: Mapping[str, Any] | None = None) -> Amounts:
     """The amounts that a node has to have free for a pod, by name of the resource.
+
+    While a pod is resized, what its kubelet has given to a container counts where that is more than it asks for; alone
+    where the kubelet says that it can never give what is asked for.
 
     A sidecar (an init container that is restarted always) runs beside all that starts after it. What a pod states for
     itself as a whole comes before the sum of its containers, where it may. One pod counts as one of `pods`.
     """
-    together: Sums = {}
+    given, together = _given(status or {}), Sums()
     for container in spec.get("containers") or ():
-        _add(together, _requests(container))
-    sidecars: Sums = {}
-    peak: Sums = {}
+        _add(together, given.requests(container))
+    sidecars, peak = Sums(), Sums()
     for container in spec.get("initContainers") or ():
-        mine = _requests(container)
+        mine = given.requests(container)
         if container.get("restartPolicy") == "Always":
             _add(sidecars, mine)
             _add(together, mine)
@@ -66,9 +70,33 @@ def _as_a_whole(resources: Mapping[str, Any], sums: Sums) -> Sums:
     return {name: amount for name, amount in found.items() if name in {"cpu", "memory"} or name.startswith(_HUGE)}
 
 
-def _requests(holder: Mapping[str, Any]) -> Sums:
-    resources = holder.get("resources") or {}
-    return quantities(resources.get("limits")) | quantities(resources.get("requests"))
+class _Given(NamedTuple):
+    """What a kubelet has given to the containers of a pod, by name; is_final: it can never give what is asked for."""
+
+    of: Mapping[str, Mapping[str, Any]]
+    is_final: bool
+
+    def requests(self, container: Mapping[str, Any]) -> Sums:
+        """What counts of a container."""
+        resources = container.get("resources") or {}
+        asked = quantities(resources.get("limits")) | quantities(resources.get("requests"))
+        if (status := self.of.get(container.get("name") or "")) is None:
+            return asked
+        given: Sums = {}
+        for each in (status.get("allocatedResources"), (status.get("resources") or {}).get("requests")):
+            _raise(given, quantities(each))
+        if not self.is_final:
+            _raise(asked, given)
+            return asked
+        return asked | given
+
+
+def _given(status: Mapping[str, Any]) -> _Given:
+    statuses = [*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())]
+    of = {each.get("name") or "": each for each in statuses if "allocatedResources" in each or "resources" in each}
+    conditions = status.get("conditions") or () if of else ()
+    final = (each for each in conditions if each.get("type") == _PENDING and each.get("reason") == "Infeasible")
+    return _Given(of, any(each.get("status") == "True" for each in final))
 
 
 def _add(into: Sums, more: Sums) -> None:

@@ -8,7 +8,7 @@ from fairhold.engines.kubernetes import writes
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from fairhold.engines.kubernetes.pods import Pod
+    from fairhold.engines.kubernetes.pods import Pod, Wishes
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
     from fairhold.orchestrator.events import Exit
@@ -18,6 +18,8 @@ RETRY = 250_000
 """Microseconds, doubled with each failure of a request, before it is made again."""
 MOST_TRIES = 7
 RUNS = ("Granted", "it was let go")
+OUTGROWN = "Outgrown"
+"""Reason of the condition of a pod that was resized to more than is booked for it."""
 UNSTARTED = "not_started"
 """Why a pod is stopped whose containers cannot start: its end counts as a failure."""
 
@@ -57,7 +59,8 @@ class Work(Tried):
         containers have to start, or kube-scheduler to bind one that nobody makes anew
     made_as  : manifest of one that is made anew, from before it was let go; empty = it was not seen then
     why      : reason and message of why it waits, as its condition is to say; empty = it is not known
-    fault    : why it has no job
+    fault    : why it has no job; outgrown: why it holds less than it asks for, empty = it does not
+    asked    : what it asked for when it was accepted, None = it was not; is_anew: it had another job before
     """
 
     __slots__ = (
@@ -73,7 +76,7 @@ class Work(Tried):
             "start_by",
             "stopping",
         ),
-        "why",
+        *("asked", "is_anew", "outgrown", "why"),
     )
 
     def __init__(self, pod: Pod) -> None:
@@ -84,7 +87,9 @@ class Work(Tried):
         self.attempt = self.bound_by = self.deadline = self.index = self.start_by = 0
         self.is_told = self.is_recorded = self.is_running = self.is_unwanted = False
         self.is_replaced = self.is_moving = False
-        self.why = ("", "")
+        self.why, self.outgrown = ("", ""), ""
+        self.asked: Wishes | None = None
+        self.is_anew = False
         self.end: Exit | None = None
         self.fault: Fault | None = None
 
@@ -113,7 +118,7 @@ class Work(Tried):
         if self.is_recorded or (self.is_unwanted and pod.end is not None):
             return self._to_end()
         if self.explains:
-            is_refused = pod.is_gated and self.fault is not None
+            is_refused = (pod.is_gated and self.fault is not None) or self.said[0] == OUTGROWN
             return writes.explain(pod, *self.said, is_granted=self.said == RUNS, is_refused=is_refused)
         if self.is_unwanted and not pod.is_deleting:
             return writes.delete(pod, pod.grace, "cancel")
@@ -145,6 +150,8 @@ class Work(Tried):
         """Reason and message of its condition."""
         if self.pod.is_gated and not self.attempt:
             return self.why
+        if self.outgrown and not self.pod.is_gated:
+            return OUTGROWN, self.outgrown
         if not self.start_by or self.pod.is_gated:
             return RUNS
         return "CannotStart", f"it is stopped at {format_instant(self.start_by)}, if not before: {self.hindrance}"

@@ -5,16 +5,24 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
-from fairhold.engines.kubernetes.avoiding import AVOIDED_FOR
 from fairhold.engines.kubernetes.making import Making
 from fairhold.engines.kubernetes.news import text_of
 from fairhold.engines.kubernetes.refusing import MOST as MOST_REFUSALS
 from fairhold.engines.kubernetes.refusing import Refusals
+from fairhold.engines.kubernetes.starting import watch_start, watch_trouble
 from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
 from fairhold.engines.kubernetes.work import UNSTARTED, reason_of
 from fairhold.engines.kubernetes.writes import EXPLAIN
 from fairhold.orchestrator.ending import OUTCOMES
-from fairhold.orchestrator.events import Exit, JobCancelled, JobHeld, Outcome, TaskCancelled, TaskEnded, TaskRunning
+from fairhold.orchestrator.events import (
+    Exit,
+    JobHeld,
+    JobRequeued,
+    Outcome,
+    TaskCancelled,
+    TaskEnded,
+    TaskRunning,
+)
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
 from fairhold.ports.governor import AWAITED, REFUSED
 from fairhold.units import SECOND
@@ -33,8 +41,6 @@ PATIENCE = 660 * SECOND
 """How long a job waits for a pod that takes the place of one that was stopped: Jobs wait ten minutes at most."""
 MOST_EXPLAINING = 4
 """Requests on their way at once that say why pods wait; other requests come before the rest of them."""
-BINDING = 10 * SECOND
-"""How long kube-scheduler may be unable to bind a pod before it is placed again."""
 _AGAIN = {Outcome.STOPPED, Outcome.YIELDED, Outcome.LOST}
 
 
@@ -80,9 +86,9 @@ class Works:
         self.touched[pod.uid] = None
         if work.is_told or not work.attempt:
             return
-        self._watch_start(work)
+        watch_start(self, work)
         if pod.trouble and not pod.node and not work.is_leaving and not pod.is_gated:
-            self._watch_trouble(work)
+            watch_trouble(self, work)
         if pod.end is not None:
             self._end(work, pod.end)
         elif pod.is_running and not work.is_running:
@@ -90,30 +96,6 @@ class Works:
             self.news.append(TaskRunning(work.attempt))
         elif pod.family and not work.is_moving and (pod.is_released or (pod.is_deleting and work.is_leaving)):
             self.vacancies.open(pod.family, work.seat)
-
-    def _watch_trouble(self, work: Work) -> None:
-        """kube-scheduler cannot bind a pod where it was let go to: after a while it is placed again, elsewhere."""
-        now = self.now()
-        if not work.bound_by:
-            work.bound_by = now + BINDING
-            heapq.heappush(self._timers, (work.bound_by, work.pod.uid))
-        elif work.bound_by <= now and work.pod.family is not None:
-            for each in self.members(work.job):
-                each.is_moving = True
-            self.avoided.add(work.pod.family, work.host, now + AVOIDED_FOR, work.pod.trouble)
-            self.wake_at(now + AVOIDED_FOR)
-            self.news.append(JobCancelled(work.job))
-
-    def _watch_start(self, work: Work) -> None:
-        """A pod cannot start, and is not placed again: after a while it is stopped, and others get what it holds."""
-        now, hindrance = self.now(), work.hindrance
-        if not self.start_within or not hindrance or work.stopping:
-            work.start_by = 0
-        elif not work.start_by:
-            work.start_by = now + self.start_within
-            heapq.heappush(self._timers, (work.start_by, work.pod.uid))
-        elif work.start_by <= now:
-            work.stopping, work.why = UNSTARTED, (UNSTARTED, hindrance)
 
     def lose(self, uid: str) -> Work | None:
         """The object of a pod is gone; returns what was known of it."""
@@ -138,6 +120,7 @@ class Works:
     def seat(self, work: Work, seat: Seat) -> None:
         """A pod is the one of a task from now on."""
         work.job, work.index = seat
+        work.asked = work.pod.wishes
         self.of_job.setdefault(work.job, {})[work.index] = work.pod.uid
 
     def drop(self, job: str) -> None:
@@ -161,7 +144,7 @@ class Works:
         until = self.now() + PATIENCE
         self.vacancies.open(family, seat)
         self.vacancies.await_until(family, seat, until)
-        heapq.heappush(self._timers, (until, ""))
+        self.wake_at(until)
 
     def make_anew(self, family: Family, manifest: bytes) -> None:
         """Make a bare pod anew that is gone; where it is still there, when it is."""
@@ -185,7 +168,7 @@ class Works:
             if work.host != name or not work.attempt or work.is_told:
                 continue
             if work.pod.is_gated:
-                self._stop(work, "host_lost")
+                self.stop(work, "host_lost")
             else:
                 self._end(work, Exit("host_lost", detail="its node is out of service"))
 
@@ -233,8 +216,14 @@ class Works:
     def ask_anew(self, work: Work) -> None:
         """A pod has no task any more, and gets a job of its own."""
         self._unseat(work)
-        work.job, work.index = "", 0
+        work.job, work.index, work.is_anew = "", 0, True
         self.asking.append(work)
+
+    def part(self, work: Work) -> None:
+        """A pod is not the one of its attempt any more: it is booked anew."""
+        self._unseat(work)
+        self._of_attempt.pop(work.attempt, None)
+        work.job, work.index, work.attempt = "", 0, 0
 
     def _unseat(self, work: Work) -> None:
         """A pod is not the one of its task any more."""
@@ -271,10 +260,19 @@ class Works:
         if isinstance(order, Notify):
             work.notice, work.deadline = text_of(order), order.deadline
         elif isinstance(order, Withdraw):
-            work.notice, work.deadline = "", 0
+            self._withdraw(work)
         else:
-            self._stop(work, order.reason)
+            self.stop(work, order.reason)
         self.touched[work.pod.uid] = None
+
+    def _withdraw(self, work: Work) -> None:
+        """A pod may stay; of a gang that has lost too many meanwhile, the others start again with them."""
+        work.notice, work.deadline = "", 0
+        if work.outgrown:
+            self.asking.append(work)
+        go_on = sum(bool(each.attempt) for each in self.members(work.job))
+        if go_on < self.least.get(work.job, 0):
+            self.news.append(JobRequeued(work.job))
 
     def _start(self, order: Start) -> None:
         work = self._most_valuable((order.job, order.index))
@@ -306,7 +304,7 @@ class Works:
                 self.news.append(replaced(place, work.pod))
         return found
 
-    def _stop(self, work: Work, reason: str) -> None:
+    def stop(self, work: Work, reason: str) -> None:
         """Stop a pod; one that was not let go yet ends at once."""
         work.stopping = reason
         if not work.pod.is_gated or work.is_busy:
@@ -339,7 +337,7 @@ class Works:
             write = work.next_write(now, host_name(work.host)) if work.retry_at <= now else None
             if write is None:
                 if (due := work.due()) > now:
-                    heapq.heappush(self._timers, (due, uid))
+                    self.wake_at(due, uid)
             elif write.what == EXPLAIN:
                 self._to_explain[uid] = None
             else:
@@ -368,9 +366,9 @@ class Works:
             if work is not None:
                 self.look(work)
 
-    def wake_at(self, instant: int) -> None:
-        """There is something to do at an instant."""
-        heapq.heappush(self._timers, (instant, ""))
+    def wake_at(self, instant: int, uid: str = "") -> None:
+        """There is something to do at an instant, about a pod or another thing."""
+        heapq.heappush(self._timers, (instant, uid))
 
     def answered(self, work: Work, *, is_done: bool, refusal: str = "") -> None:
         """A request about a pod was answered; refusal: what the API server said that will not do it, as it looks."""
@@ -378,12 +376,12 @@ class Works:
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
-            self._stop(work, work.stopping)
+            self.stop(work, work.stopping)
         elif not work.pod.is_gated:
             self.refusals.drop(work.job)
         elif refusal and work.attempt and work.tries >= MOST_REFUSALS:
             self.news.append(JobHeld(work.job, f"{REFUSED}{refusal}"))
-            self._stop(work, "requeue")
+            self.stop(work, "requeue")
             self.wake_at(self.refusals.add(work.job, self.now()))
 
     def failed(self, uid: str) -> None:

@@ -109,7 +109,7 @@ SWITCHES = (
 FAIR_SHARE = Policy(
     "fair_share",
     of_entry=(PACKING, *SWITCHES, *RESTRAINTS),
-    of_consumer=(*OF_QUEUES, RANK, RECLAIM_GRACE, *CONTROLS[1:]),
+    of_consumer=(*OF_QUEUES, RANK, RECLAIM_GRACE, *CONTROLS),
     shares_vectors=True,
     has_queues=True,
 )

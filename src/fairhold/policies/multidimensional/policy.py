@@ -57,6 +57,6 @@ REBALANCE_INTERVAL = Setting(
 MULTIDIMENSIONAL = Policy(
     "multidimensional",
     of_entry=(PACKING, VICTIMS, PUBLIC_POOL_GRACE, REBALANCE_INTERVAL, *RESTRAINTS),
-    of_consumer=(*OF_POOLS, RATIO, RANK, RECLAIM_GRACE, *CONTROLS[1:]),
+    of_consumer=(*OF_POOLS, RATIO, RANK, RECLAIM_GRACE, *CONTROLS),
     shares_vectors=True,
 )

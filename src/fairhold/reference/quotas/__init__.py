@@ -58,6 +58,10 @@ def entitled(
     demand : leaf → units
     most   : leaf → slots that it may need at most, whatever it reserves (R-HOSTS-2)
     """
+    division = consumers["/"].entry.policy.division
+    if division is not None:  # of a policy of another package, which brings its own
+        own: Entitlement = division.recompute(consumers, slots, demand)
+        return own
     scale = owned_now(consumers, slots)
     reserve = reserves(consumers, {path: floor(each) for path, each in scale.items()})
     found = Entitlement(demand, needs(consumers, demand, reserve, most or {}), reserve, scale)

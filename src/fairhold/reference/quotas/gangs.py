@@ -27,13 +27,16 @@ def usable(situation: Situation, leaf: str, quota: int) -> int:
     old = {
         unit.wish for unit in situation.units if unit.started < situation.now and situation.wishes[unit.wish].is_gang
     }
-    first = [(wish, situation.held_by(wish.id)) for wish in wishes if wish.id in old]
-    every = [(wish, wish.count) for wish in wishes]
+    first = [(wish, situation.held_by(wish.id), 0) for wish in wishes if wish.id in old]
+    every = [(wish, wish.count, wish.minimum) for wish in wishes]
     return max(_taken(situation, leaf, quota, every), _taken(situation, leaf, quota, [*first, *every]))
 
 
-def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wish, int]]) -> int:
-    """What requests take of a quota, step by step. steps : (request, how much of it at most after this step)."""
+def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wish, int, int]]) -> int:
+    """What requests take of a quota, step by step.
+
+    steps : (request, how much of it at most after this step, its minimum; 0 = all that it holds or nothing)
+    """
     together = counted(situation, leaf)
     room = {
         wish.user: max(situation.consumers[leaf].user_limit, _held_by_user(situation, wish)) if wish.user else UNLIMITED
@@ -42,17 +45,27 @@ def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wi
     parts = parts_of(situation, leaf)
     has: Counter[str] = Counter()
     left = quota
-    for wish, asked in steps:
-        is_cut = wish.siting != ANYWHERE and parts[wish.id] < wish.minimum
-        most = min(asked, situation.held_by(wish.id)) if is_cut else asked  # R-SITE-2: it counts for what it holds
+    for wish, asked, least in steps:
+        is_cut = parts[wish.id] < wish.minimum
+        # R-SITE-2, R-USER-1: a gang that is cut counts for what it holds, and nobody for more than hosts can take.
+        most = min(asked, situation.held_by(wish.id)) if is_cut else min(asked, _reach(situation, wish))
         more = min(most - has[wish.id], left, together[shared_slots(wish)], room[wish.user])
-        if more <= 0 or (has[wish.id] + more < wish.minimum and not is_cut):
+        if more <= 0 or has[wish.id] + more < (most if wish.is_gang and (is_cut or not least) else least):
             continue
         has[wish.id] += more
         left -= more
         together[shared_slots(wish)] -= more
         room[wish.user] -= more
     return quota - left
+
+
+def _reach(situation: Situation, wish: Wish) -> int:
+    """Units that it holds elsewhere, and that its hosts could take."""
+    if wish.siting == ANYWHERE:
+        return UNLIMITED
+    hosts = situation.suitable_up(wish)
+    inside = sum(situation.held_by(wish.id, host) for host in hosts)
+    return situation.held_by(wish.id) - inside + sum(situation.room[host] for host in hosts)
 
 
 def _held_by_user(situation: Situation, wish: Wish) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fairhold.reference.filling import rounded
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairhold.reference.consumers import Consumers
+
+Number = TypeVar("Number", int, Fraction)
 
 
 @dataclass
@@ -49,41 +51,34 @@ def top_down(
     consumers: Consumers, start: str, amount: int, share: Callable[[str, int | Fraction], dict[str, Fraction]]
 ) -> dict[str, int]:
     """Quotas below a consumer: every parent's whole number is shared and rounded (R-QUOTA-2, R-ROUND-1)."""
-    found: dict[str, int] = {}
 
-    def divide(parent: str, number: int) -> None:
+    def whole(parent: str, number: int) -> dict[str, int]:
         exact = share(parent, number)
-        for child, quota in rounded(exact, int(sum(exact.values())), consumers.rank).items():
-            found[child] = quota
-            divide(child, quota)
+        return rounded(exact, int(sum(exact.values())), consumers.rank)
 
-    divide(start, amount)
-    return found
+    return _down(start, amount, whole)
 
 
 def unrounded(
     start: str, amount: int, share: Callable[[str, int | Fraction], dict[str, Fraction]]
 ) -> dict[str, Fraction]:
     """R-EXACT-1: the same when no level is rounded."""
-    found: dict[str, Fraction] = {}
-
-    def divide(parent: str, number: Fraction) -> None:
-        for child, part in share(parent, number).items():
-            found[child] = part
-            divide(child, part)
-
-    divide(start, Fraction(amount))
-    return found
+    return _down(start, Fraction(amount), share)
 
 
 def rounded_up(start: str, amount: int, share: Callable[[str, int | Fraction], dict[str, Fraction]]) -> dict[str, int]:
     """R-PROTECT-1: the same when every share is rounded up."""
-    found: dict[str, int] = {}
+    return _down(
+        start, amount, lambda parent, number: {path: ceil(part) for path, part in share(parent, number).items()}
+    )
 
-    def divide(parent: str, number: int) -> None:
-        for child, part in share(parent, number).items():
-            found[child] = ceil(part)
-            divide(child, found[child])
 
-    divide(start, amount)
+def _down(start: str, amount: Number, share: Callable[[str, Number], dict[str, Number]]) -> dict[str, Number]:
+    """Path → its part, each parent's number shared among its children."""
+    found: dict[str, Number] = {}
+    left = [(start, amount)]
+    while left:
+        parts = share(*left.pop())
+        found |= parts
+        left += parts.items()
     return found

@@ -60,16 +60,17 @@ def _open(consumers: Consumers) -> dict[str, int]:
 
 def planned_shares(consumers: Consumers, slots: int) -> tuple[dict[str, Fraction], dict[str, int]]:
     """R-SHARE-3: path → exact planned share; the same in whole numbers, level by level (R-SHARE-7)."""
-    if by_leaf(consumers):
-        exact = over_leaves(consumers, slots, _open(consumers))
-        return exact, _whole(consumers, exact)
     most = _open(consumers)
+    if by_leaf(consumers):
+        exact = over_leaves(consumers, slots, most)
+        return exact, _whole(consumers, exact)
 
     def share(parent: str, amount: int | Fraction) -> dict[str, Fraction]:
         ratios = {path: consumers[path].ratio or 0 for path in consumers[parent].children}
         return fill(amount, ratios, {}, most)
 
-    return unrounded("/", slots, share), top_down(consumers, "/", slots, share)
+    exact = unrounded("/", slots, share)
+    return exact, _whole(consumers, exact | {"/": sum((exact[path] for path in consumers["/"].children), Fraction(0))})
 
 
 def by_leaf(consumers: Consumers) -> bool:
@@ -84,12 +85,10 @@ def divide_by_ratio(consumers: Consumers, slots: int, found: Entitlement) -> Non
     if entitlement == "fixed":
         for path in consumers.upward:
             children = consumers[path].children
-            if children:
-                found.quota[path] = sum(found.quota[child] for child in children)
-                found.exact[path] = sum((found.exact[child] for child in children), Fraction(0))
-            else:
-                found.quota[path] = min(found.planned_whole[path], found.need[path])
-                found.exact[path] = min(found.planned[path], Fraction(found.need[path]))
+            below = sum(found.quota[child] for child in children)
+            found.quota[path] = below if children else min(found.planned_whole[path], found.need[path])
+            planned = found.planned[path] if path != "/" else Fraction(slots)
+            found.exact[path] = min(planned, Fraction(found.need[path]))
             found.ceiling[path] = ceil(found.exact[path])
     elif by_leaf(consumers):
         found.exact = over_leaves(consumers, slots, found.need)

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 class Deficits:
     """By path. M, U, L and the lack of R-RECLAIM-1 to R-RECLAIM-3.
 
-    whole : held, and set aside inside
+    whole  : held, and set aside inside
+    waived : leaf → what counts as not missed
     """
 
+    waived: Mapping[str, int] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     can: dict[str, int] = field(default_factory=dict)
     must: dict[str, int] = field(default_factory=dict)
@@ -46,20 +48,26 @@ def entitled_to(situation: Situation, entitled: Entitlement, leaf: str) -> int:
     quota, entry = entitled.quota[leaf], situation.consumers[leaf].entry
     if entry.policy.owns_exactly:
         if situation.consumers[leaf].only_borrows:  # R-BUDGET-3: it takes back none of its own
-            return 0
+            return quota - entitled.own[leaf]
         return quota - entitled.balance.get(leaf, 0)
     if entry.policy.divides_by_ratio and entry.settings.entitlement == "planned":
         return min(quota, ceil(entitled.planned[leaf]))
     return quota
 
 
+def quota_of(situation: Situation, entitled: Entitlement, path: str) -> int:
+    """The quota; of a branch with fixed shares its own, and not the sum of its children's that is reported."""
+    mine = situation.consumers[path]
+    if mine.entry.policy.divides_by_ratio and mine.entry.settings.entitlement == "fixed" and mine.children:
+        return min(entitled.planned_whole[path], entitled.need[path])
+    return entitled.quota[path]
+
+
 def keeps(situation: Situation, entitled: Entitlement, path: str) -> int:
     """What is not taken for others: the quota, or more (R-KEEP-1, R-SHARE-7)."""
     mine = situation.consumers[path]
     settings = mine.entry.settings
-    keep = entitled.quota[path]
-    if mine.entry.policy.divides_by_ratio and settings.entitlement == "fixed" and mine.children:
-        return min(entitled.planned_whole[path], entitled.need[path])
+    keep = quota_of(situation, entitled, path)
     if settings.disable_reclaim_own and mine.entry.policy.scales_owned and entitled.scale[path] < mine.owned:
         keep = max(keep, mine.owned)
     return keep
@@ -88,7 +96,7 @@ def deficits(
     extra_must : leaf → more that it must give, whatever its limit is (R-MIX-4, R-SITE-4)
     waived     : leaf → what counts as not missed in this cycle (R-CONTROL-2, R-CONTROL-3, R-SITE-4)
     """
-    found = Deficits()
+    found = Deficits(waived=waived)
     consumers = situation.consumers
     for path in consumers.order:
         inside = [each for each in aside if path == "/" or path in consumers.above(each)]
@@ -117,7 +125,7 @@ def _branch(situation: Situation, entitled: Entitlement, found: Deficits, path: 
         missing, can, must = (
             sum(of[child] for child in mine.children) for of in (found.missing, found.can, found.must)
         )
-        whole, quota = found.whole[path], entitled.quota[path]
+        whole, quota = found.whole[path], quota_of(situation, entitled, path)
         if is_one_list(situation):
             found.missing[path], found.can[path] = missing, can
             found.must[path] = max(must, min(can, whole + missing - mine.limit))
@@ -125,7 +133,8 @@ def _branch(situation: Situation, entitled: Entitlement, found: Deficits, path: 
         inner = min(missing, can)
         outer = min(missing - inner, max(0, quota - whole))
         found.lack[path] = missing - inner - outer
-        own = entitled.reserve[path] - whole + max(0, must - inner) if not mine.owns_exactly else 0
+        late = sum(found.waived.get(leaf, 0) for leaf in situation.consumers.inside(path))  # R-CONTROL-2: as if held
+        own = entitled.reserve[path] - whole - late + max(0, must - inner) if not mine.owns_exactly else 0
         found.missing[path] = inner + max(outer, own, 0)
         found.can[path] = max(must, min(can, inner + max(0, whole - found.keep[path])))
         over = whole + found.missing[path] - mine.limit
@@ -146,7 +155,7 @@ def _keep_nothing_inside(situation: Situation, entitled: Entitlement, found: Def
         found.can[leaf] = max(found.must[leaf], situation.held[leaf] - found.keep[leaf])
     for path in consumers.deepest_first:
         if path != branch and branch in consumers.above(path):
-            found.keep[path] = entitled.quota[path]
+            found.keep[path] = quota_of(situation, entitled, path)
             _branch(situation, entitled, found, path)
 
 

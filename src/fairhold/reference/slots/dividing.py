@@ -78,7 +78,7 @@ def sure_of(situation: Situation, entitled: Entitlement, leaf: str) -> int:
     """Up to here a leaf takes also what only rounding put above others' quotas (R-RECLAIM-5, R-SHARE-6)."""
     mine = situation.consumers[leaf]
     if mine.owns_exactly:
-        return entitled.own[leaf]
+        return 0 if mine.only_borrows else entitled.own[leaf]  # R-BUDGET-3
     if mine.entry.policy.divides_by_ratio:
         return min(entitled.need[leaf], floor(entitled.planned[leaf]))
     return min(entitled.need[leaf], mine.owned, entitled.whole_scale(leaf))

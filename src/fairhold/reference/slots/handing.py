@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from fairhold.reference.quotas import is_mixed, of_owners
 from fairhold.reference.quotas.ratio import by_leaf
+from fairhold.reference.slots.placing import Places
+from fairhold.reference.slots.serving import serve
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -39,30 +41,31 @@ class Handing:
         self._set_aside()
         self.aside.update(kept)
 
-    def _wanted(self, path: str) -> int:
-        """R-ASIDE-1: what is to be set aside for a consumer and all below it."""
-        children = self.consumers[path].children
-        mine = self.entitled.reserve[path] - self.held[path] if path != "/" else 0
-        if children:
-            return max(sum(self._wanted(child) for child in children), mine, 0)
-        return max(0, mine - self.kept.get(path, 0))
+    def _wanted(self) -> tuple[dict[str, int], dict[str, int]]:
+        """R-ASIDE-1: path → what is to be set aside there and below, with what is kept; what of it is kept."""
+        wanted: dict[str, int] = {}
+        kept: dict[str, int] = {}
+        for path in self.consumers.upward:
+            children = self.consumers[path].children
+            mine = self.entitled.reserve[path] - self.held[path] if path != "/" else 0
+            kept[path] = sum(kept[child] for child in children) + self.kept.get(path, 0)
+            wanted[path] = max(sum(wanted[child] for child in children), mine, self.kept.get(path, 0))
+        return wanted, kept
 
     def _set_aside(self) -> None:
-        """From the root down in rank order, the children's slots before the parent's own."""
-
-        def give(path: str, amount: int) -> None:
-            left = amount
+        """From the root down in rank order, the children's slots before the parent's own; what is kept is there."""
+        wanted, kept = self._wanted()
+        part = {"/": min(self.free, wanted["/"] - kept["/"])}
+        for path in self.consumers.order:
+            left = part[path]
             for child in self.consumers.siblings(path):
-                part = min(left, self._wanted(child))
+                part[child] = min(left, wanted[child] - kept[child])
                 if path == "/" and not self.consumers[child].owns_exactly:
-                    part = max(0, min(part, self.room_of_sharers))
-                    self.room_of_sharers -= part
-                give(child, part)
-                left -= part
+                    part[child] = max(0, min(part[child], self.room_of_sharers))
+                    self.room_of_sharers -= part[child]
+                left -= part[child]
             if path != "/":
                 self.aside[path] += left
-
-        give("/", min(self.free, self._wanted("/")))
         self.free -= sum(self.aside.values())
 
     def whole(self, path: str) -> int:
@@ -142,6 +145,18 @@ def hand_out(
     return handing
 
 
+def alone(situation: Situation, entitled: Entitlement, kept: Mapping[str, int], leaf: str, most: int | None) -> int:
+    """All that a leaf could ever be handed, were it the only one (R-GRANT-3). most : as in `hand_out`."""
+    handing = Handing(situation, entitled, sum(situation.idle.values()), kept)
+    settings = situation.consumers["/"].entry.settings
+    is_fixed = situation.consumers["/"].entry.policy.divides_by_ratio and settings.entitlement == "fixed"
+    wants = (entitled.need if is_fixed else entitled.quota)[leaf], entitled.demand[leaf]
+    bound = min(min(wants) - situation.held[leaf], UNLIMITED if most is None else most)
+    while handing.handed[leaf] < bound and handing.hand(leaf):
+        pass
+    return handing.handed[leaf]
+
+
 def _hand_beyond_quotas(handing: Handing, most: Mapping[str, int]) -> None:
     """R-SHARE-7: what is idle goes to leaves that still have need, whose request was submitted first.
 
@@ -152,14 +167,36 @@ def _hand_beyond_quotas(handing: Handing, most: Mapping[str, int]) -> None:
     sure = {leaf: min(entitled.quota[leaf], entitled.demand[leaf]) for leaf in consumers.leaves}
     if any(held[leaf] + units < sure[leaf] and handing.source(leaf) for leaf, units in most.items()):
         return
+    waits = _waits_after_quotas(handing)
     if not by_leaf(consumers):
         for branch in consumers.deepest_first:
-            _hand_inside(handing, branch, entitled.planned_whole[branch], most)
-    _hand_inside(handing, "/", UNLIMITED, most)
+            _hand_inside(handing, branch, entitled.planned_whole[branch], most, waits)
+    _hand_inside(handing, "/", UNLIMITED, most, waits)
 
 
-def _hand_inside(handing: Handing, branch: str, bound: int, most: Mapping[str, int]) -> None:
+def _waits_after_quotas(handing: Handing) -> dict[str, list[int]]:
+    """Leaf → when what still waits was submitted, unit by unit, if it were served with what it has been handed."""
+    situation, entitled = handing.situation, handing.entitled
+    places = Places(situation, Counter())
+    found = {}
+    for leaf in situation.consumers.leaves:
+        serve(places, leaf, handing.handed[leaf], entitled.quota[leaf])
+        has = Counter(unit.wish for unit in places.units)
+        wishes = sorted(situation.wishes_of(leaf), key=lambda wish: wish.submitted)
+        instants = [wish.submitted for wish in wishes for _ in range(wish.count - has[wish.id])]
+        found[leaf] = [*[0] * handing.handed[leaf], *instants]
+    return found
+
+
+def _hand_inside(
+    handing: Handing, branch: str, bound: int, most: Mapping[str, int], waits: Mapping[str, list[int]]
+) -> None:
     """Slots to the leaves of a branch while it holds less than a bound."""
+
+    def next_submitted(leaf: str) -> int:
+        at = handing.handed[leaf]
+        return waits[leaf][at] if at < len(waits[leaf]) else UNLIMITED
+
     consumers, need = handing.consumers, handing.entitled.need
     while handing.held[branch] < bound:
         open_ones = [
@@ -171,14 +208,4 @@ def _hand_inside(handing: Handing, branch: str, bound: int, most: Mapping[str, i
         ]
         if not open_ones:
             return
-        handing.hand(min(open_ones, key=lambda leaf: (_next_submitted(handing, leaf), consumers.leaves.index(leaf))))
-
-
-def _next_submitted(handing: Handing, leaf: str) -> int:
-    """When the request of a leaf was submitted that comes next, were they all in the order of asking."""
-    situation, before = handing.situation, handing.handed[leaf]
-    for wish in sorted(situation.wishes_of(leaf), key=lambda wish: wish.submitted):
-        before -= wish.count - situation.held_by(wish.id)
-        if before < 0:
-            return wish.submitted
-    return UNLIMITED
+        handing.hand(min(open_ones, key=lambda leaf: (next_submitted(leaf), consumers.leaves.index(leaf))))

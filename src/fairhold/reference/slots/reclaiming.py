@@ -6,9 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.reference.quotas import is_mixed
+from fairhold.reference.slots.claiming import Claims
 from fairhold.reference.slots.deficits import Deficits, deficits
 from fairhold.reference.slots.dividing import divide
-from fairhold.reference.slots.owners import give_exactly, lenders_take
+from fairhold.reference.slots.owners import give_exactly, lenders_take, loans_after
 from fairhold.reference.slots.victims import choose
 
 if TYPE_CHECKING:
@@ -32,11 +33,19 @@ class Reclaim:
         entitled: Entitlement,
         aside: Mapping[str, int],
         waived: Mapping[str, int],
+        *,
         switched: Mapping[str, int] | None = None,
+        claims: Claims | None = None,
     ) -> None:
-        """Nothing is worked out yet. switched : leaf → units that a switch of windows takes at least."""
-        self.situation, self.entitled, self.aside, self.waived = situation, entitled, aside, waived
-        self.switched = switched or {}
+        """Nothing is worked out yet.
+
+        switched : leaf → units that a switch of windows takes at least
+        claims   : what goes on which hosts (R-SITE-4)
+        """
+        self.claims = claims or Claims()
+        self.situation, self.entitled, self.aside = situation, entitled, aside
+        self.waived = Counter(waived) + self.claims.waived
+        self.at_least = Counter(switched or {}) | Counter({leaf: self.claims.units(leaf) for leaf in self.claims.of})
 
     def asked(self, must: Mapping[str, int]) -> tuple[dict[str, int], Deficits]:
         """Leaf → units to go, those under notice included. must : leaf → at least, for its gangs."""
@@ -49,7 +58,8 @@ class Reclaim:
             return give_exactly(situation, entitled, found), found
         plain = deficits(situation, entitled, self.aside, {}, self.waived)
         missing = {leaf: plain.missing[leaf] for leaf in consumers.leaves if consumers[leaf].owns_exactly}
-        gives, _ = lenders_take(situation, missing, {leaf: plain.can[leaf] for leaf in consumers.leaves})
+        loans = Counter(loans_after(situation, entitled))
+        gives, _ = lenders_take(situation, loans, missing, {leaf: plain.can[leaf] for leaf in consumers.leaves})
         both = Counter({leaf: max(gives[leaf], must[leaf]) for leaf in consumers.leaves})
         found = deficits(situation, entitled, self.aside, both, self.waived)
         return divide(situation, entitled, found), found
@@ -57,12 +67,12 @@ class Reclaim:
     def goes(self) -> tuple[list[int], Deficits]:
         """Places of all units that are to go, and the deficits that it rests on."""
         consumers = self.situation.consumers
-        must = dict(self.switched)
+        must = dict(self.at_least)
         asked, first = self.asked(must)
         in_any_case = {leaf for leaf in consumers.leaves if any(first.must[path] > 0 for path in consumers.above(leaf))}
         order = sorted(consumers.leaves, key=lambda leaf: leaf not in in_any_case)
         for leaf in order:
-            units = choose(self.situation, leaf, asked[leaf])
+            units = choose(self.situation, leaf, asked[leaf], self.claims.of.get(leaf, ()))
             if len(units) > asked[leaf]:
                 must[leaf] = len(units)
                 asked, _ = self.asked(must)
@@ -75,9 +85,9 @@ class Reclaim:
         while again:
             again = False
             for leaf in [leaf for leaf in self.situation.consumers.leaves if must.get(leaf, 0) > 0]:
-                trial = must | {leaf: self.switched.get(leaf, 0)}
+                trial = must | {leaf: self.at_least[leaf]}
                 asked, _ = self.asked(trial)
-                units = choose(self.situation, leaf, asked[leaf])
+                units = choose(self.situation, leaf, asked[leaf], self.claims.of.get(leaf, ()))
                 trial[leaf] = len(units) if len(units) > asked[leaf] else trial[leaf]
                 fewer = self._places(trial)
                 if len(fewer) < len(goes):
@@ -88,4 +98,6 @@ class Reclaim:
         """Places of the units that go."""
         asked, _ = self.asked(must)
         leaves = self.situation.consumers.leaves
-        return sorted(at for leaf in leaves for at in choose(self.situation, leaf, asked[leaf]))
+        return sorted(
+            at for leaf in leaves for at in choose(self.situation, leaf, asked[leaf], self.claims.of.get(leaf, ()))
+        )

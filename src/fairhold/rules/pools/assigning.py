@@ -105,7 +105,8 @@ def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
     """One unit of the first request of a line that fits, of a gang all that it misses; the others wait no longer."""
     while line:
         want = line[-1]
-        asked, units = want.asked, want.at_once
+        asked = want.asked
+        units = want.at_once if asked.min_count else 1
         if units <= want.units and not placing.has_failed(asked):
             if new := placing.put(asked, units):
                 want.units -= len(new)

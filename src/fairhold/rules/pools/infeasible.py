@@ -23,25 +23,50 @@ if TYPE_CHECKING:
     Level = Iterable[tuple[list[Parcel], int]]
     """The parcels of a host that may be used, and of how many hosts like it."""
 
+MOST_KINDS = 256
+"""Kinds of gangs of which it is known whether they find room; beyond, all are forgotten, and looked at again."""
 
-def find_never(books: PoolBooks) -> None:
-    """Allow gangs that can never start no more units than they hold, so that they do not count as demand (R-GANG-2)."""
-    known: dict[object, int] = {}
-    waiting = [asked for asked in books.wanting if asked.min_count and _short(asked)]
-    kinds = _kinds(books.hosts) if waiting else []
-    for asked in waiting:
-        limits = _allowance(books, asked)
-        alike = asked.leaf, asked.unit, asked.siting, limits, asked if asked.held else None
-        room = known.get(alike, UNLIMITED)
-        if _short(asked) <= room:
-            room = _room(books, asked, kinds, limits)
-        if room < _short(asked):
-            known[alike] = room
-        elif not _is_beyond_user(books, asked):
+
+class GangRooms:
+    """Units of a gang that find room at once, were every host empty, as long as hosts are divided as they are."""
+
+    def __init__(self, hosts: list[Machine]) -> None:
+        self.kinds = _kinds(hosts)
+        self._known: dict[object, tuple[int, int]] = {}
+        """What gangs have in common → how many were looked for, and found; of fewer than that there are no more."""
+
+    def most(self, books: PoolBooks, asked: PendingRequest) -> int:
+        """How many of what a gang misses find room; where all of that does, maybe more."""
+        limits, units = _allowance(books, asked), _short(asked)
+        if asked.held:  # it may be bound to where it stands
+            return _room(books, asked, self.kinds, limits)
+        alike = asked.leaf, asked.unit, asked.siting, limits
+        sought, room = self._known.get(alike, (0, 0))
+        if sought <= room < units:
+            if len(self._known) >= MOST_KINDS:
+                self._known.clear()
+            room = _room(books, asked, self.kinds, limits)
+            self._known[alike] = units, room
+        return room
+
+
+def find_never(books: PoolBooks, rooms: GangRooms | None) -> GangRooms | None:
+    """Allow gangs that can never start no more units than they hold, so that they do not count as demand (R-GANG-2).
+
+    rooms : what is known, None = nothing; returns what is known then
+    """
+    for asked in books.wanting:
+        if not (asked.min_count and _short(asked)):
             continue
-        asked.never = _because(books, asked, kinds, room)
+        if rooms is None:
+            rooms = GangRooms(books.hosts)
+        room = rooms.most(books, asked)
+        if room >= _short(asked) and not _is_beyond_user(books, asked):
+            continue
+        asked.never = _because(books, asked, rooms.kinds, room)
         asked.most = asked.held
         books.bounded.append(asked)
+    return rooms
 
 
 def _short(asked: PendingRequest) -> int:

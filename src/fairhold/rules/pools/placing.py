@@ -94,11 +94,8 @@ class Placing:
             room = room_in(parcels, asked, self.books.terms.dimensions)
         else:
             return False
-        return fits(asked.unit, room) and self._is_open(host, asked)
-
-    def _is_open(self, host: Machine, asked: PendingRequest) -> bool:
-        """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
-        return not self._is_exclusive or is_open(asked, host)
+        # Where each host goes to one leaf (`exclusive`), it must not be another's.
+        return fits(asked.unit, room) and (not self._is_exclusive or is_open(asked, host))
 
     def _kind(self, asked: PendingRequest) -> _Kind:
         """What requests have in common that fit on the same hosts."""
@@ -132,7 +129,7 @@ class Placing:
 
     def has_failed(self, asked: PendingRequest) -> bool:
         """Whether it is known that one more unit finds no place: none like it did, and idle space only shrinks."""
-        return (asked.leaf, asked.unit) in self._failed and self._is_like_others(asked)
+        return bool(self._failed) and (asked.leaf, asked.unit) in self._failed and self._is_like_others(asked)
 
     def fails(self, asked: PendingRequest) -> None:
         """One more unit of a request found no place."""
@@ -206,7 +203,9 @@ class Placing:
         """Place this many units, or none; units on parcels of their own leaf are not part of the pool."""
         if units == 1 and not asked.min_count and asked not in self._keeps:  # the common case
             found = self.host_for(asked)
-            return [self._put_on(asked, *found)] if found is not None and self._is_within(asked, found[1]) else []
+            if found is None or (self.limits.is_bound and not self._is_within(asked, found[1])):
+                return []
+            return [self._put_on(asked, *found)]
         if packs_whole(asked):
             hosts = hosts_for(asked, self.hosts)
             if asked in self._keeps:  # what goes or has gone for it there goes for nothing if it stands elsewhere
@@ -297,6 +296,22 @@ class Placing:
     def _put_on(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Unit:
         if self._free is None:
             _ = self._most  # as it is before
+        if asked in self._keeps:
+            unit = self._put_on_kept(asked, host, parcels)
+        else:
+            unit = place(self.books, asked, host, self.pool, parcels)
+            if self._idle is not None:
+                self._idle = less(self._idle, asked.unit)
+        if self._loads is not None:
+            self._loads.change(host, asked.unit, 1)
+        if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
+            unit.pool = OWN
+        elif self.limits.is_bound:
+            self.limits.add(asked, 1)
+        return unit
+
+    def _put_on_kept(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Unit:
+        """Place a unit of a request for which something is held; on what is held here it is sure (R-SERVE-3)."""
         held = kept_for(asked, host, len(asked.unit)) if (asked, host) in self.books.keeps else ()
         is_held = any(asked in parcel.kept for parcel in parcels)
         unit = place(self.books, asked, host, self.pool, parcels)
@@ -304,12 +319,6 @@ class Placing:
             self._idle = None if is_held else less(self._idle, asked.unit)
         if held and held != kept_for(asked, host, len(asked.unit)):
             self.books.sure.add(unit)
-        if self._loads is not None:
-            self._loads.change(host, asked.unit, 1)
-        if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
-            unit.pool = OWN
-        elif self.limits.is_bound:
-            self.limits.add(asked, 1)
         return unit
 
     def take_back(self, unit: Unit) -> None:

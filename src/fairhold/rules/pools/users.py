@@ -1,4 +1,4 @@
-"""User limits in a leaf, for units of any size (R-USER-2)."""
+"""What users and budgets allow a leaf, for units of any size (R-USER-2, R-BUDGET-7)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ def share_rooms(books: PoolBooks) -> None:
     """Divide the user limit of a leaf among a user's requests, in their order.
 
     Requests that no host could run, gangs that can never start, and gangs whose minimum exceeds the rest get nothing of
-    it. Requests without a user have no limit.
+    it. Requests without a user have no limit. Of a leaf whose budget is used up no request gets more than it has.
     """
-    if min(books.terms.user_limit) >= UNLIMITED:
+    terms = books.terms
+    for leaf in terms.leaves if terms.waiting else ():
+        if leaf in terms.waiting:
+            for asked in books.by_leaf[leaf]:
+                asked.most = asked.held
+            books.bounded += books.by_leaf[leaf]
+    if min(terms.user_limit) >= UNLIMITED:
         return
-    limited = [leaf for leaf in books.terms.leaves if books.terms.user_limit[leaf] < UNLIMITED]
+    limited = [leaf for leaf in terms.leaves if terms.user_limit[leaf] < UNLIMITED and leaf not in terms.waiting]
     hosts = kinds_of_hosts(books.hosts) if limited else []
     for leaf in limited:
         mine: dict[str, list[PendingRequest]] = {}
@@ -27,7 +33,7 @@ def share_rooms(books: PoolBooks) -> None:
             if asked.model.user:
                 mine.setdefault(asked.model.user, []).append(asked)
         for line in mine.values():
-            _share_room(line, books.terms.user_limit[leaf], hosts)
+            _share_room(line, terms.user_limit[leaf], hosts)
             books.bounded += line
 
 

@@ -29,9 +29,10 @@ from fairhold.runtime.live.auditing import Audit, Deed
 from fairhold.runtime.live.closings import Closing
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
+from fairhold.runtime.live.notifications import Notifications
 from fairhold.runtime.live.people import People
 from fairhold.runtime.live.reclaims import Reclaims
-from fairhold.runtime.live.recovery import take_up
+from fairhold.runtime.live.recovery import check_version, follow
 from fairhold.runtime.live.specs import Specs, spec_document
 from fairhold.runtime.live.submitting import (
     Limits,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 class Core:
     """Orchestrator, plan and store of a live service.
 
-    plan         : in force, version : its number
+    plan         : in force; version: its number; seen: of the last entry of the log that was replayed
     orchestrator : decides
     specs        : what jobs run
     journal      : what the next commit writes
@@ -77,6 +78,7 @@ class Core:
     reclaims     : which cycle took back what runs
     observes     : whether others decide, and nothing is done but looked at
     people       : who there is, and what each may do; audit: the record of what was done
+    notifications : who wants to be told of what, and the messages to them
     began        : instants after and up to which this start counted all machines as silent, until they connect
     """
 
@@ -91,24 +93,20 @@ class Core:
         cycle_min_gap: int = MIN_GAP,
         cycle_max_interval: int = MAX_INTERVAL,
     ) -> None:
-        self.store = store
-        self.now = now
-        self.own = own
+        self.store, self.now, self.own = store, now, own
         self.limits = limits or Limits()
         self._pace = (cycle_min_gap, cycle_max_interval)
         self.observes, self._is_closing = observes, False
-        self.journal = Journal(store)
+        self.journal, self.cycle_notes = Journal(store), CycleNotes()
         self.specs = Specs(store, self.journal)
-        self.cycle_notes = CycleNotes()
         self.usage = LiveUsage(store, self.journal)
         self.reclaims = Reclaims()
         self.people, self.audit = People(store, self.journal), Audit(store, self.journal)
-        self.waiting = Waiting()
-        self.outbox = Outbox()
+        self.notifications = Notifications(store, self.journal, self.people)
+        self.waiting, self.outbox = Waiting(), Outbox()
         self.over: list[str] = []
         self.wake: int | None = None
-        self.next_job = 1
-        self.version, self.began = 0, (0, 0)
+        self.next_job, self.version, self.seen, self.began = 1, 0, 0, (0, 0)
         self.returns: tuple[Return, ...] = ()
         self.closings: dict[str, Closing] = {}
         self.nodes: dict[str, Node] = {}
@@ -127,12 +125,14 @@ class Core:
         """
         latest = self.store.plan()
         self.people.open()
+        self.notifications.open()
         if latest is None:
             if self.store.last:
                 raise self.store.damaged("there is a log but no plan")
             self._begin(text, name, author)
         else:
-            take_up(self, latest.version)
+            follow(self)
+            check_version(self, latest.version)
             self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
             if is_new:
@@ -185,6 +185,7 @@ class Core:
     def due(self) -> int | None:
         """When something is to be done next, None = nothing is."""
         instants = [instant for each in self.closings.values() for instant in each[:2] if instant]
+        instants += self.notifications.due(self)
         if self.returns:
             instants.append(self.returns[0].at)
         if self.wake is not None:
@@ -194,6 +195,7 @@ class Core:
     def pass_time(self) -> None:
         """Do what is due."""
         now = self.now()
+        self.notifications.look(self, now)
         if self.returns and self.returns[0].at <= now:
             in_force.come_back(self, *self.returns)
         machines = self.machines()
@@ -226,9 +228,8 @@ class Core:
         if not at:
             self.feed(MachineClosed(machine, reason, drain, by))
         elif machine not in self.machines():
-            raise InputError(
-                [Fault("unknown-host", f"there is no host `{machine or '-'}`", "`fairhold hosts` shows them")]
-            )
+            what = f"there is no host `{machine or '-'}`"
+            raise InputError([Fault("unknown-host", what, "`fairhold hosts` shows them")])
         if at or until or machine in self.closings:
             self._plan_closing(machine, Closing(at, until, reason, drain, by))
 
@@ -253,6 +254,7 @@ class Core:
 
     def commit(self) -> None:
         """Write all that was decided in one transaction; raises StoreWaits or StoreError with everything still here."""
+        self.notifications.outbox.flush()
         self.journal.commit()
         self.usage.written()
 
@@ -288,6 +290,7 @@ class Core:
                 code, drop = codes.get(change.job, 1), dropped.get(change.job)
                 self.journal.put_job(finished_job(job, change, now, self.cluster, spec, code=code, dropped=drop))
             self.reclaims.note(change, now)
+        self.notifications.note(self, changes, now)
 
     # What users ask for
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from fairhold.errors import FairholdError, Fault, InputError
 from fairhold.ports import StoreError, StoreFull, StoreGone, StoreWaits
 from fairhold.runtime.live.recovery import Frozen
+from fairhold.store.turns import LOST
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -69,6 +70,15 @@ class Freeing:
 
 class MustEndError(FairholdError):
     """The service has to end, though nothing has failed."""
+
+
+class LeadershipLostError(MustEndError):
+    """Another service leads, or may lead: this one ends, and its next start waits for its turn."""
+
+    code = "leadership-lost"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"leadership is lost: {why} [{self.code}]")
 
 
 class Agents(Protocol):
@@ -119,11 +129,15 @@ class Desk:
     listeners : called after every commit with the number of the last entry of the log; must not wait
     trouble   : why nothing can be written at present, None = all is well; since: from which instant on
     unwritten : what is decided and not written, in trouble
+    leads     : whether this service leads for sure at present: only then anybody is told to do something
     failed    : done when the desk can do nothing more, with why, or when it was stopped, with None
     """
 
-    def __init__(self, core: Core, agents: Agents, intake: Intake | None = None) -> None:
+    def __init__(
+        self, core: Core, agents: Agents, intake: Intake | None = None, leads: Callable[[], bool] = lambda: True
+    ) -> None:
         self.core = core
+        self.leads = leads
         self.agents = agents
         self.intake = intake or Feeding()
         self.listeners: list[Callable[[int], None]] = []
@@ -138,7 +152,7 @@ class Desk:
         self._at_hand: deque[_Call] = deque()
         self._room = Condition()
         self._is_woken = False
-        self._is_stopping = False
+        self._is_stopping = self._hands_over = False
         self._since_snapshot = 0
         self._frozen: Frozen | None = None
         self._saver: Thread | None = None
@@ -168,10 +182,13 @@ class Desk:
             self._is_woken = True
             self._room.notify()
 
-    def stop(self) -> None:
-        """End after the current round, with a snapshot; running tasks continue."""
+    def stop(self, *, hands_over: bool = False) -> None:
+        """End after the current round, with a snapshot; running tasks continue.
+
+        hands_over : without one: who takes over has followed
+        """
         with self._room:
-            self._is_stopping = True
+            self._is_stopping, self._hands_over = True, hands_over
             self._room.notify()
         if self._thread.is_alive():
             self._thread.join()
@@ -256,7 +273,7 @@ class Desk:
         decided = time.perf_counter_ns()
         has_grown = self._commit()
         committed = time.perf_counter_ns()
-        orders = core.outbox.take() if self.trouble is None else core.outbox.take_stops()
+        orders = self._orders()
         if orders:  # before anybody is told: whom that wakes keeps the agents' thread from its work
             self.agents.execute(orders)
         if has_grown:
@@ -274,6 +291,12 @@ class Desk:
         self.stages["decide"] += decided - began
         self.stages["commit"] += committed - decided
         self.stages["order"] += done - committed
+
+    def _orders(self) -> Iterable[Order]:
+        """What may be carried out now; what may not stays."""
+        if not self.leads():
+            return ()
+        return self.core.outbox.take() if self.trouble is None else self.core.outbox.take_stops()
 
     def _kept(self) -> StoreWaits | None:
         """What is told to who asked for what this round decided and could not write: a crash would lose it."""
@@ -309,6 +332,10 @@ class Desk:
                 _LOG.warning("%s%s", _BEGUN[type(error)], f" ({error.what})" if isinstance(error, StoreGone) else "")
             self.trouble, self.unwritten = error, self.core.journal.told()
             return False
+        except StoreError as error:
+            if error.code == LOST:
+                raise LeadershipLostError(error.what) from error
+            raise
         if self.trouble is not None:
             _LOG.warning(_OVER[type(self.trouble)])
         self.trouble = None
@@ -340,7 +367,7 @@ class Desk:
     def _last_snapshot(self) -> None:
         if self._saver is not None:
             self._saver.join()
-        if self.trouble is None and (self._since_snapshot or self._frozen is not None):
+        if self.trouble is None and not self._hands_over and (self._since_snapshot or self._frozen is not None):
             whole = Frozen(self.core)
             whole.end()
             self._save(whole)

@@ -19,15 +19,8 @@ from fairhold.runtime.live.consumer_objects import ConsumerObjects
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.governing import Governing
-from fairhold.runtime.live.leading import (
-    Led,
-    end_while_waiting,
-    follow,
-    lease_namespace,
-    on_signals,
-    open_leader,
-    take_over,
-)
+from fairhold.runtime.live.leading import end_while_waiting, follow, lease_namespace, open_leader, take_over
+from fairhold.runtime.live.led import Led, on_signals
 from fairhold.runtime.live.opening import Rising, author, live_jobs
 from fairhold.runtime.live.place import JOBS, make_state_directory
 from fairhold.runtime.live.plan_objects import FirstPlan, PlanObject, first_plan

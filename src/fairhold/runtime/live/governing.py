@@ -6,15 +6,25 @@ import logging
 import time
 from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.events import JobChanged, JobHeld, JobReleased, TaskAdopted, TaskCancelled
+from fairhold.model.vector import decimal_text
+from fairhold.orchestrator.events import (
+    Exit,
+    JobChanged,
+    JobHeld,
+    JobReleased,
+    Outcome,
+    TaskAdopted,
+    TaskCancelled,
+    TaskEnded,
+)
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.ports.governor import AWAITED, REFUSED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
 from fairhold.runtime.live import in_force
+from fairhold.runtime.live.resized import booked_for, is_booked, is_sited, is_within
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.units import SECOND
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.model.spec import Spec
-    from fairhold.orchestrator.events import JobSubmitted
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.ports.governor import GangKey, Governor, Report, Seat
     from fairhold.runtime.live.core import Core
@@ -188,7 +197,8 @@ class Governing:
         terms, books = asked.terms, core.cluster.books.get(POOLED)
         if books is not None and shares_queues(books, terms.consumer):
             terms = replace(terms, preemptible=True)
-        uid = "" if core.observes else asked.work[0]  # what others take back and give again comes again
+        is_again = core.observes or asked.is_anew  # what others take back and give again comes again
+        uid = "" if is_again else asked.work[0]
         job = core.submit(Submission(asked.user, uid, terms, asked.spec))
         if key := _gang_of(asked.spec):
             self.governor.begin_gang(key, job, asked.terms.min_count)
@@ -205,7 +215,7 @@ class Governing:
             return self._submit(core, asked), 0
         is_full = job.terms.tasks >= MOST_PODS or (asked.host and (job.waiting or job.hold is not None))
         is_mixed = spec is not None and "gang-unit" in asked.spec.labels
-        if is_mixed and not asked.host and not _is_within(asked.terms, job):
+        if is_mixed and not asked.host and not is_within(asked.terms, job):
             what = "it asks for more than each pod of its gang counts as"
             raise InputError([Fault("gang-differs", what, "have the largest pod there when the gang starts")])
         is_other = job.consumer != asked.terms.consumer or not (is_mixed or job.terms.unit == asked.terms.unit)
@@ -242,7 +252,8 @@ class Governing:
             index = core.cluster.attempts[asked.attempt].index
             seat = job.name, index
         attempts = [number for number in job.attempts if core.cluster.attempts[number].index == index]
-        if attempts and asked.attempt not in {0, *attempts}:  # from before another attempt of its task
+        host = core.cluster.attempts[attempts[0]].places[0][0] if attempts else ""
+        if attempts and asked.attempt not in {0, *attempts} and asked.host != host:  # from before another attempt
             self.governor.unwanted(uid)
             return
         if not attempts and asked.host:
@@ -259,11 +270,45 @@ class Governing:
         if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
             host = core.cluster.attempts[attempts[0]].places[0][0]
             self.governor.accepted(uid, seat, attempts[0], host, is_last=is_last)
+            if not (asked.is_going or is_booked(asked.terms, job)):
+                self._rebook(core, asked, job, attempts[0])
+        elif not (is_booked(asked.terms, job) and is_sited(asked.terms, job)) and job.terms.tasks == 1:
+            self.governor.accepted(uid, seat)
+            self.governor.ask_anew(uid)
+            core.feed(TaskCancelled(*seat))
         else:
             self.governor.accepted(uid, seat)
             if (job.hold or "").startswith(REFUSED):  # for a while, which nobody counts any more
                 core.feed(JobReleased(job.name))
             self._explain_later(core)
+
+    def _rebook(self, core: Core, asked: Appeared, job: JobRecord, number: int) -> None:
+        """A pod that was let go was resized: it goes on as another job, which holds what it asks for now.
+
+        One of a gang, or that is to give way, or whose new amounts are refused, keeps its job. What it asks for beyond
+        that is counted at its node and told.
+        """
+        uid, held = asked.work[0], core.cluster.attempts[number]
+        why = new = ""
+        if job.terms.tasks > 1 or _gang_of(asked.spec) is not None:
+            why = "all pods of its gang hold the same"
+        elif held.notice is not None or held.stopping:
+            why = "it has to give way"
+        else:
+            try:
+                new = self._submit(core, replace(asked, is_anew=True))
+            except InputError as error:
+                why = error.faults[0].what
+        if new:
+            self.governor.booked_anew(uid)
+            self._find(core, asked, core.cluster.jobs[new], 0, is_last=True)
+            core.feed(TaskCancelled(job.name, held.index))
+            end = Exit("cancel", detail=f"its pod was resized, and goes on as job {new}")
+            core.feed(TaskEnded(number, Outcome.STOPPED, end))
+        elif not is_within(asked.terms, job):
+            booked = booked_for(core.plan, job)
+            text = ", ".join(f"{name} {decimal_text(amount)}" for name, amount in booked)
+            self.governor.outgrew(uid, booked, f"it was resized to more than is booked for it, {text}: {why}")
 
     def _replace(self, core: Core, report: Replaced) -> None:
         """A pod takes the place of another: later starts find the task by it."""
@@ -271,8 +316,9 @@ class Governing:
         job = core.cluster.jobs.get(report.job)
         if job is None or spec is None:
             return
-        said, terms = (spec.consumer, job.terms.unit, job.units), report.terms
-        if terms is not None and (terms.consumer, terms.unit, terms.units) != said:
+        terms = report.terms
+        is_same = terms is None or (spec.consumer == terms.consumer and is_booked(terms, job) and is_sited(terms, job))
+        if not is_same:
             self.governor.ask_anew(report.uid)
             core.feed(TaskCancelled(report.job, report.index))
             return
@@ -307,13 +353,6 @@ class Governing:
         if slash:
             self.governor.vacant(seat, (owner, number), spec.stdin if spec else b"")
         return bool(slash)
-
-
-def _is_within(asked: JobSubmitted, job: JobRecord) -> bool:
-    """Whether a task of a job holds what is asked for."""
-    most = {name: Fraction(amount) for name, amount in job.terms.unit}
-    fits = all(Fraction(amount) <= most.get(name, 0) for name, amount in asked.unit)
-    return fits and asked.units <= job.units
 
 
 def _seat_of_going(core: Core, asked: Appeared) -> Seat:

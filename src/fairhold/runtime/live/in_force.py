@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.events import MachineSilent
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.orchestrator.replanning import put_in_force
+from fairhold.orchestrator.replanning import forget_machines, put_in_force
 from fairhold.planio.nodes import nodes_document, take_nodes, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
@@ -72,6 +72,7 @@ def change_nodes(core: Core, changed: Mapping[str, Node | None]) -> bool:
     take_nodes(core.nodes, different)
     plan = with_nodes(core.plan, core.nodes.values())
     put_in_force(core.cluster, open_cluster_books(plan, now))
+    forget_machines(core.cluster, core.nodes)
     core.usage.end_span(now)
     core.journal.note_entry([NODES, nodes_document(different), windows_of(core.cluster)], now)
     _go_on(core, plan, now)

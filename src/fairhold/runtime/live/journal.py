@@ -96,6 +96,11 @@ class Journal:
         """That a cycle ran."""
         self.write(lambda batch: batch.put_cycle(cycle, document))
 
+    def put_notification(self, kind: str, name: str, body: object) -> None:
+        """What people want to be told, or are to be told, of a kind and a name; None = nothing any more."""
+        text = "" if body is None else _ENCODED(body)
+        self.write(lambda batch: batch.put_notification(kind, name, text))
+
     def commit(self) -> None:
         """Write everything in one transaction; raises StoreWaits or StoreError with everything still here.
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.api import Api
 from fairhold.engines.kubernetes.leader import Leader
-from fairhold.engines.kubernetes.leadership import Terms
-from fairhold.errors import FairholdError
+from fairhold.leadership import Terms
 from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
 from fairhold.ports import Retention
-from fairhold.runtime.live.desk import MustEndError
+from fairhold.runtime.live.led import StoppedWhileWaitingError, check_leads, on_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from fairhold.engines.kubernetes.access import Access
     from fairhold.runtime.live.core import Core
-    from fairhold.runtime.live.desk import Intake
     from fairhold.runtime.live.opening import ClusterSettings
 
 TERM = "lease-term"
@@ -29,41 +24,6 @@ TERM = "lease-term"
 _LOG = logging.getLogger("fairhold")
 _LOOK = 0.2
 """Seconds between two looks whether a signal has come."""
-
-
-class StoppedWhileWaitingError(FairholdError):
-    """A service that waited for its turn was asked to end."""
-
-    code = "stopping"
-
-
-class LeadershipLostError(MustEndError):
-    """Another service leads, or may lead: this one ends, and its next start waits for its turn."""
-
-    code = "leadership-lost"
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"leadership is lost: {why} [{self.code}]")
-
-
-class Led:
-    """Takes in what an engine tells for as long as the lease is held."""
-
-    def __init__(self, intake: Intake, leader: Leader) -> None:
-        self._intake, self._leader = intake, leader
-
-    def begin(self, core: Core) -> None:
-        """A round begins; LeadershipLostError ends the desk."""
-        check_leads(self._leader)
-        self._intake.begin(core)
-
-    def take(self, core: Core, report: Any) -> None:  # noqa: ANN401 - see Intake
-        """Hand something that the engine tells to the core."""
-        self._intake.take(core, report)
-
-    def end(self, core: Core) -> None:
-        """All of a round is taken in."""
-        self._intake.end(core)
 
 
 def open_leader(access: Access, settings: ClusterSettings, on_lost: Callable[[], None]) -> Leader | None:
@@ -118,27 +78,6 @@ def follow(leader: Leader) -> None:
             check_leads(leader)
 
 
-def check_leads(leader: Leader) -> None:
-    """Raise LeadershipLostError where it does not lead any more."""
-    if why := leader.lost:
-        raise LeadershipLostError(why)
-
-
 def end_while_waiting() -> None:
     """End a service that waits for its plan, whatever it is doing."""
     raise StoppedWhileWaitingError("stopped while there is no plan")
-
-
-@contextmanager
-def on_signals(act: Callable[[], object]) -> Iterator[None]:
-    """Act when a signal comes that asks to end; in the main thread, others get none."""
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
-                before[number] = signal.signal(number, lambda *_: act())
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

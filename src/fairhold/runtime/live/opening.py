@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.agents.hub import Agents
 from fairhold.engines.agents.launch import SPOOL, OwnAgent
 from fairhold.engines.agents.listening import Doors, check_path
+from fairhold.engines.agents.rank import Rank
 from fairhold.engines.agents.secret import the_secret
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.errors import InputError
@@ -22,20 +24,21 @@ from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.desk import Desk, Feeding
 from fairhold.runtime.live.leases import PromisedLeases
+from fairhold.runtime.live.led import Led
 from fairhold.runtime.live.numbering import rise_above
 from fairhold.runtime.live.own_host import check_host_in_force, check_taken_up
 from fairhold.runtime.live.place import JOBS, check_own_host, make_state_directory, nothing_can_start
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
+from fairhold.runtime.live.standing_by import Outdone, Standby, StoreLeader, Turn
 from fairhold.runtime.live.submitting import Limits
 from fairhold.store.choosing import has_store, open_store
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from fairhold.engines.agents.authority import Authority
@@ -43,6 +46,14 @@ if TYPE_CHECKING:
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
     from fairhold.store.postgresql.address import Address
+
+Listen = Callable[["Standby | None"], str]
+
+
+def nobody_listens(_: Standby | None) -> str:
+    """There are no clients."""
+    return ""
+
 
 MANY_ROWS = 500
 """From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
@@ -82,6 +93,9 @@ class LiveSettings:
     keep      : how long what is over is kept
     cluster   : the Kubernetes cluster that is governed; None: work runs through agents
     store     : address of the store's schema in PostgreSQL; None = it is in the state directory
+    failover  : seconds of silence of a leader of the same store after which another takes its place
+    standby   : where another leads, wait for one's turn
+    is_again  : this process has led or waited before; yields: seconds that it leaves to others to take over
     tell      : is given a line for people where the plan file is not simply what was in force and is
     """
 
@@ -99,6 +113,10 @@ class LiveSettings:
     cluster: ClusterSettings | None = None
     tell: Callable[[str], None] = _LOG.info
     store: Address | None = None
+    failover: float = 3.0
+    standby: bool = False
+    is_again: bool = False
+    yields: float = 0.0
 
     @property
     def place(self) -> Path | Address:
@@ -141,6 +159,11 @@ class Rising:
         with self._lock:
             return max(self._passed(), self._last)
 
+    def rise(self, last: int) -> None:
+        """Go on above another instant that is on record."""
+        with self._lock:
+            self._instant, self._last = max(self._instant, last), max(self._last, last)
+
     def _passed(self) -> int:
         """Go on by the time since the last reading, or by half of it."""
         read = self._clock.now()
@@ -154,7 +177,7 @@ class Rising:
 class Live:
     """A service that runs, without its HTTP side."""
 
-    def __init__(self, settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, settings: LiveSettings, listen: Listen = nobody_listens) -> None:
         """Open everything; see `open_live`."""
         self.settings = settings
         directory = settings.directory
@@ -163,27 +186,30 @@ class Live:
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
         plan = parse_plan(text, name, places=True)[0] if text else None
-        if plan and not has_store(settings.place):
+        if plan and not settings.is_again and not has_store(settings.place):
             check_own_host(plan, settings.own)
-        cluster = plan.cluster if plan else ""
-        node = socket.gethostname()
-        self.store: Store = open_store(directory, settings.place, cluster=cluster, node=node, now=WallClock().now())
-        self._rising = Rising(self.store.last_at)
+        self._cluster = plan.cluster if plan else ""
         wakes: list[Callable[[], None]] = []
         with ExitStack() as opened:
-            opened.callback(self.store.close)
-            listen()
+            self._rising = Rising(0)
+            turn = self._turn(listen, opened, lambda: wakes[0]() if wakes else None)
+            self.store, self.leader = turn.store, turn.leader
+            self._rising.rise(self.store.last_at)
+            if turn.has_waited:  # the plan in force is the one to go on with
+                text, plan = "", None
+            self._outdone = Outdone(self.leader, lambda: wakes[0]() if wakes else None)
             doors = Doors(directory, settings.agents, settings.agents_tls)
             opened.callback(doors.close)
             secret = the_secret(directory)
             self._authority = self._open_authority()
             with refusing_damage(self.store):
-                self.core = self._open_core(text, name, plan)
+                self.core = self._open_core(turn.core or self._new_core(self.store), text, name, plan)
             (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.has_others else 0.0)
             self.hub = self._open_hub(doors, secret, lambda: wakes[0]() if wakes else None)
             opened.pop_all()
-        self.desk = Desk(self.core, self.hub)
+        intake = Led(Feeding(), self.leader, self._outdone.check)
+        self.desk = Desk(self.core, self.hub, intake, lambda: self.leader.leads)
         wakes.append(self.desk.wake)
         self.agent = self._own_agent()
         self.desk.start()
@@ -192,16 +218,52 @@ class Live:
         if settings.launch:
             self.agent.start()
 
-    def _open_core(self, text: str, name: str, plan: Plan | None) -> Core:
-        settings, before = self.settings, self.store.plan()
-        core = Core(
-            self.store,
+    def _turn(self, listen: Listen, opened: ExitStack, wake: Callable[[], None]) -> Turn:
+        """Open the store, or wait for one's turn where another leads. Everything is closed with `opened`."""
+        settings = self.settings
+        addresses: list[str] = [] if not settings.standby else [listen(None)]
+        standby = Standby(
+            settings.place,
+            settings.directory,
+            make_leader=lambda lease: StoreLeader(lease, tuple(addresses), settings.failover, wake),
+            open_here=lambda: self._opened(listen, addresses),
+            make_core=self._new_core,
+            is_known=settings.is_again,
+        )
+        if settings.standby:
+            listen(standby)
+            turn = standby.wait(settings.yields)
+        else:
+            turn = standby.open_alone()
+        opened.callback(turn.store.close)
+        opened.callback(turn.leader.close)
+        return turn
+
+    def _opened(self, listen: Listen, addresses: list[str]) -> Store:
+        """Open the store for this service alone."""
+        settings, node = self.settings, socket.gethostname()
+        store = open_store(settings.directory, settings.place, cluster=self._cluster, node=node, now=WallClock().now())
+        try:
+            if not addresses:
+                addresses.append(listen(None))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _new_core(self, store: Store) -> Core:
+        settings = self.settings
+        return Core(
+            store,
             self._rising,
             own=settings.own,
             limits=settings.limits,
             cycle_min_gap=settings.cycle_min_gap,
             cycle_max_interval=settings.cycle_max_interval,
         )
+
+    def _open_core(self, core: Core, text: str, name: str, plan: Plan | None) -> Core:
+        settings, before = self.settings, self.store.plan()
         try:
             core.open(text, name, author(), partial(check_taken_up, settings.directory / SPOOL, plan))
         except InputError as error:
@@ -231,6 +293,8 @@ class Live:
             is_planned=self._is_planned,
             handed_out=lambda: [resource.name for resource in self.core.plan.resources],
             authority=self._authority,
+            rank=lambda: Rank(self.store.term, self.store.last),
+            ahead=self._outdone.told,
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
         )
@@ -265,16 +329,25 @@ class Live:
     def _is_connected(self) -> bool:
         return any(machine.machine == "" and machine.is_connected for machine in self.hub.status())
 
-    def close(self, *, with_agent: bool = False) -> None:
+    def hand_over(self) -> None:
+        """Decide nothing more, and let another lead at once."""
+        self.desk.stop(hands_over=True)
+        self.leader.close()
+
+    def close(self, *, with_agent: bool = False, hands_over: bool = False) -> None:
         """Stop deciding and leave; agents and tasks go on. May be called twice.
 
         The own machine's agent ends, too, where nothing runs there, unless somebody else started it.
 
         with_agent : end it whoever started it; its tasks are to be over
+        hands_over : another takes over at once, or has: the agent is left to it
         """
+        self.desk.stop(hands_over=hands_over)
+        self.leader.close()
         self._caretaker.close()
-        self.desk.stop()
-        if with_agent or not self.core.cluster.on(""):
+        if hands_over:
+            self.agent.close()
+        elif with_agent or not self.core.cluster.on(""):
             self.agent.stop_agent(only_own=not with_agent)
         else:
             self.agent.close()
@@ -302,11 +375,11 @@ def author() -> str:
         return str(os.getuid())
 
 
-def open_live(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> Live:
+def open_live(settings: LiveSettings, listen: Listen = nobody_listens) -> Live:
     """Open a service.
 
     listen : called when the store is this service's alone, and before a plan is put in force: where it raises, nothing
-             has changed
+             has changed; returns the address for clients. A standby calls it before it waits, and again with who waits
     Raises InputError where the plan, the store or the directory are at fault, and what `listen` raises.
     """
     return Live(settings, listen)

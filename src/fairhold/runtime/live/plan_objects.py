@@ -23,7 +23,7 @@ from fairhold.planio.document import parse_document
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError, StoreWaits
 from fairhold.runtime.live.auditing import Deed
-from fairhold.runtime.live.leading import check_leads
+from fairhold.runtime.live.led import check_leads
 from fairhold.runtime.live.plan_status import Outcome, is_said, status_of
 
 if TYPE_CHECKING:

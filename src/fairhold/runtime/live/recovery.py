@@ -17,7 +17,7 @@ from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.orchestrator.replanning import put_in_force
+from fairhold.orchestrator.replanning import forget_machines, put_in_force
 from fairhold.planio.nodes import nodes_document, nodes_of, take_nodes, with_nodes
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError
@@ -29,7 +29,7 @@ from fairhold.store.bodies import UNREADABLE, why
 from fairhold.store.troubles import DAMAGED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
@@ -40,6 +40,8 @@ _LOG = logging.getLogger("fairhold")
 _NONE: Mapping[str, Sequence[int]] = MappingProxyType({})
 _DECODER = json.JSONDecoder()
 _PACKED = "it cannot be unpacked"
+CHUNK = 4_096
+"""Entries that are read at once of a log that is followed."""
 PIECE = 5_000
 """Entries of a column that are made into text at once."""
 
@@ -55,21 +57,53 @@ def refusing_damage(store: Store) -> Iterator[None]:
         raise store.damaged(error.what) from error
 
 
-def take_up(core: Core, latest: int) -> None:
+def take_up(core: Core) -> None:
     """Replay what the store holds: the snapshot, then every entry after it; nothing is decided again.
 
-    latest : version of the plan that was put in force last
     What is made of it stays for long: the search for what nobody refers to any more leaves it out for good.
     InputError `store-damaged` where an entry, a plan or what a job runs cannot be read. A snapshot that cannot be used
     gives way to the one before, or to the whole log.
     """
     gc.disable()
     try:
-        _take_up(core, latest)
+        _take_up(core)
     finally:
         gc.enable()
     gc.freeze()
     _give_back()
+
+
+def follow(core: Core) -> None:
+    """Take up what the store holds more than the core has seen. InputError `store-gap`, `store-damaged`."""
+    if core.seen:
+        catch_up(core)
+    elif core.store.last:
+        take_up(core)
+
+
+def catch_up(core: Core) -> None:
+    """Replay the entries that the store has more than the core has seen. InputError `store-gap`, `store-damaged`."""
+    store = core.store
+    while entries := store.entries(core.seen, store.last, CHUNK):
+        if entries[0].seq != core.seen + 1:
+            raise store.damaged(f"entries of the log after {core.seen} are missing")
+        _replay_all(core, entries)
+
+
+def check_version(core: Core, latest: int) -> None:
+    """InputError `store-damaged` where the log does not end with the latest plan in force."""
+    if core.version != latest:
+        what = f"the log ends with plan {core.version} in force, and plan {latest} is the latest"
+        raise core.store.damaged(what)
+
+
+def _replay_all(core: Core, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        try:
+            replay(core, entry)
+        except UNREADABLE as error:
+            raise core.store.damaged(f"entry {entry.seq} of the log cannot be read: {why(error)}") from error
+        core.seen = entry.seq
 
 
 def _give_back() -> None:
@@ -79,16 +113,11 @@ def _give_back() -> None:
         trim(0)
 
 
-def _take_up(core: Core, latest: int) -> None:
+def _take_up(core: Core) -> None:
     store = core.store
     log, unusable = _from_snapshot(core)
-    for entry in log.entries:
-        try:
-            replay(core, entry)
-        except UNREADABLE as error:
-            raise store.damaged(f"entry {entry.seq} of the log cannot be read: {why(error)}") from error
-    if core.version != latest:
-        raise store.damaged(f"the log ends with plan {core.version} in force, and plan {latest} is the latest")
+    core.seen = log.snapshot.seq if log.snapshot else 0
+    _replay_all(core, log.entries)
     for job, body in store.specs(core.cluster.jobs):
         try:
             read_spec(body)
@@ -217,6 +246,7 @@ def _replay_nodes(
     plan = with_nodes(core.plan, core.nodes.values())
     books = open_cluster_books(plan, at, {group: tuple(entries) for group, entries in force.items()})
     put_in_force(core.cluster, books)
+    forget_machines(core.cluster, core.nodes)
     core.use(plan, core.cluster)
     core.usage.plan_changed(core.cluster, at)
 

@@ -42,14 +42,16 @@ class Problem(Answer):
 class Budget(Answer):
     """What a consumer may use in a period, and what it has used."""
 
-    unit_hours: int
+    unit_hours: int | None = Field(description="Null under policies of vectors.")
+    hours: dict[str, str] = Field(description="By resource, or `dominant_share`; empty under policies of slots.")
     period: Literal["day", "week", "month"]
     then: Literal["wait", "borrow_only", "lowest_rank"]
-    unit_seconds: str = Field(description="Used since the period began, exact.")
+    unit_seconds: str | None = Field(description="Used since the period began, exact.")
+    seconds: dict[str, str] = Field(description="The same of what `hours` has.")
     begins: Instant
     ends: Instant
     used_up: bool
-    used: str = Field(description="Part of it that is used.")
+    used: str = Field(description="Part of it that is used; of several resources the largest part.")
     warned: bool = Field(description="80 % are used.")
     lasts_until: Instant | None = Field(description="Used up then, at the mean rate of the period so far.")
     at_this_rate: Instant | None = Field(description="Used up then, at the rate of now.")
@@ -169,77 +171,6 @@ class Consumers(Answer):
     resource_groups: dict[str, Group]
 
 
-class PlanHead(Answer):
-    """A version of the plan."""
-
-    version: int
-    at: Instant
-    author: str
-    comment: str
-    until: Instant | None
-
-
-class Plan(PlanHead):
-    """A version of the plan with its text."""
-
-    text: str
-
-
-class Plans(Answer):
-    """Versions, the latest first."""
-
-    versions: list[PlanHead]
-
-
-class Balance(Answer):
-    """What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`."""
-
-    consumer: str
-    resource_group: str
-    owned: int
-    children_owned: int
-    balance: int
-    entry: int | None = None
-
-
-class Check(Answer):
-    """What is wrong with a plan, and its balances."""
-
-    faults: list[Fault]
-    warnings: list[Fault]
-    balances: list[Balance]
-
-
-class Setting(Answer):
-    """A place in the plan at which the new one says something else; null = nothing, and the default holds."""
-
-    place: str
-    old: Any
-    new: Any
-
-
-class Difference(Answer):
-    """As `fairhold diff --json`."""
-
-    now: Instant
-    resource_groups: dict[str, Any]
-    reclaims: dict[str, Any]
-    settings: list[Setting]
-    summary: dict[str, Any]
-    windows: list[dict[str, Any]] | None = None
-    over_time: dict[str, Any] | None = None
-    in_the_way: list[Fault] | None = None
-    warnings: list[Fault] | None = None
-
-
-class Applied(Answer):
-    """A plan that is in force now, or would be."""
-
-    version: int
-    warnings: list[Fault]
-    diff: Difference
-
-
 class Events(Answer):
     """A page of the log; `next` is the number to go on behind."""
 
@@ -272,6 +203,9 @@ class Health(Answer):
     """The state of the service."""
 
     state: Literal["ok", "trouble", "stopping"]
+    role: Literal["leader"] = Field(description="A service that stands by answers `standby`, and little else.")
+    term: int = Field(description="Counts services that have led the store; 0 = no other can.")
+    leader: str = Field(description="Address of the one that leads: this one.")
     trouble: str | None
     version: str
     plan: int
@@ -284,7 +218,7 @@ class Health(Answer):
 class Stop(Answer):
     """How the service stops."""
 
-    how: Literal["leave", "drain", "kill"]
+    how: Literal["leave", "drain", "kill", "failover"]
 
 
 class Paused(Answer):

@@ -144,3 +144,35 @@ class HostRevoked(Answer):
 
     host: str
     revoked: str
+
+
+class Offers(Answer):
+    """Which ways there are to be told."""
+
+    mail: bool
+    webhooks: list[str] = Field(description="Where a webhook may lead.")
+
+
+class Notifications(Answer):
+    """How somebody is reached, and what he is told of all his jobs."""
+
+    user: str
+    events: list[str] = Field(description="`start`, `reclaim`, `withdrawn`, `end`.")
+    mail: str | None = Field(description="Where mail reaches him; null: nowhere, or he wants none.")
+    wants_mail: bool
+    webhook: str | None
+    channels: list[str] = Field(description="`mail`, `webhook`: the ways that reach him.")
+    offers: Offers
+
+
+class NewNotifications(Notifications):
+    """The same after a change."""
+
+    secret: str | None = Field(description="With which messages to the webhook are signed; told when it is made.")
+
+
+class Watch(Answer):
+    """Of what of a job somebody is told."""
+
+    job: str
+    events: list[str]

@@ -1,8 +1,11 @@
 """Bodies of requests about people."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from fairhold.service.fields import Duration, Shown, Text, User
+from fairhold.access.notifications import LONGEST_URL
+from fairhold.service.fields import Duration, Events, Shown, Text, User
 from fairhold.service.models.requests import Body
 from fairhold.units import SECOND
 
@@ -25,3 +28,20 @@ class AccessBody(Body):
 
     text: Text
     comment: Shown = ""
+
+
+class WatchBody(Body):
+    """Of what of a job somebody wants to be told."""
+
+    events: Events = Field(description="None: of nothing, whatever is said of all jobs.")
+
+
+class NotificationsBody(Body):
+    """What is to be different of how somebody is told; what is left out stays."""
+
+    mail: bool | None = Field(None, description="Whether he wants mail, where there is an address.")
+    webhook: Annotated[Text, Field(max_length=LONGEST_URL)] | None = Field(
+        None, description="Address that messages are sent to; empty: none any more."
+    )
+    new_secret: bool = Field(default=False, description="Make another secret for the webhook.")
+    events: Events | None = Field(None, description="Of what of all his jobs he is told.")

@@ -12,6 +12,7 @@ from fairhold.service.fields import (
     ConsumerPath,
     Directory,
     Duration,
+    Events,
     GroupName,
     HostLabels,
     Instant,
@@ -92,6 +93,7 @@ class SubmitBody(Body):
         None, description="Whether units go on different hosts or side by side; of a task that packs all on one host."
     )
     user: User | None = Field(None, description="Owner of the job; default: the caller.")
+    notify: Events | None = Field(None, description="Of what its owner is told; default: as he said of all his jobs.")
 
 
 class HoldBody(Body):
@@ -178,7 +180,8 @@ class PauseBody(Body):
 class StopBody(Body):
     """How the service stops."""
 
-    how: Literal["leave", "drain", "kill"] = Field(
+    how: Literal["leave", "drain", "kill", "failover"] = Field(
         "leave",
-        description="leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them.",
+        description="leave: tasks run on; drain: it starts nothing more and waits for tasks; kill: it stops them; "
+        "failover: a service that stands by takes over, and this one stands by.",
     )

@@ -4,13 +4,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairhold.service.models.answers import Answer, CycleRow, Instant, PlanHead, Share
+from fairhold.service.models.answers import Answer, CycleRow, Instant, Share
+from fairhold.service.models.plan_answers import PlanHead
 
 
 class ServiceStatus(Answer):
     """Which service it is, and how it is."""
 
     state: Literal["ok", "trouble", "stopping"]
+    role: Literal["leader"]
+    term: int = Field(description="Counts services that have led the store; 0 = no other can.")
+    leader: str = Field(description="Address of the one that leads: this one.")
     trouble: str | None
     version: str
     address: str = Field(description="For clients by TCP.")

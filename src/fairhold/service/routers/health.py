@@ -29,6 +29,7 @@ async def health(service: ServiceOf) -> Response:
     agents = _agents(service)
     document = {
         "state": service.condition,
+        **service.role,
         "trouble": None if trouble is None else f"{trouble.what}; {_unwritten(service)}",
         "version": __version__,
         "plan": core.version,
@@ -50,7 +51,7 @@ async def metrics(service: ServiceOf) -> Response:
     """Numbers for Prometheus."""
     read = await service.read(numbers)
     agents = sum(bool(each["connected"]) for each in _agents(service))
-    text = exposition(service.requests, service.desk, read, agents, service.settings.directory)
+    text = exposition(service, read, agents)
     engine = service.desk.agents
     if isinstance(engine, Governing):
         governor = engine.governor
@@ -66,6 +67,9 @@ async def stop(service: ServiceOf, body: StopBody | None = None) -> Response:
         raise refused(
             "not-supported-yet", "this service can only be stopped by the process that started it", "ask them"
         )
+    if how == "failover" and not service.settings.stands_by:
+        what = "this service was started without --standby: it would not come back to stand by"
+        raise refused("no-standby", what, "start both services with --standby, or stop this one")
     service.desk.write(service.recorded(lambda _: None, how))
     await service.stopping.ask(how)
     return JSONResponse({"how": how}, 202)

@@ -16,7 +16,7 @@ from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
 from fairhold.service.fields import MOST
 from fairhold.service.limits import check_plan
-from fairhold.service.models import answers
+from fairhold.service.models import plan_answers as answers
 from fairhold.service.models.requests import AHEAD, CheckBody, DiffBody, PlanBody, RevertBody
 from fairhold.service.planning import (
     Effect,

@@ -30,6 +30,7 @@ async def status(service: ServiceOf) -> Response:
     trouble = service.desk.trouble
     head = {
         "state": service.condition,
+        **service.role,
         "trouble": None if trouble is None else str(trouble),
         "version": __version__,
         "address": service.url,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fairhold.store.schema import steps
-from fairhold.store.tables import seal_all, shape, table
+from fairhold.store.tables import seal_all, shape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,9 +46,3 @@ def take_step(connection: PostgresConnection, number: int, folder: Path) -> None
     """Take the step to format `number`; inside a transaction."""
     connection.execute(in_dialect(steps(folder)[number - 1].read_text(encoding="utf-8")))
     seal_all(connection, number)
-
-
-def put_word(connection: PostgresConnection, name: str, value: str) -> None:
-    """Keep a word about the store."""
-    meta = table("meta")
-    connection.insert(meta, meta.sealed([(name, value)]), replaces=True)

@@ -19,7 +19,8 @@ from fairhold.store.connections import connect as connect_file
 from fairhold.store.connections import reader
 from fairhold.store.copies import make_file, migrated_copy, new_file, refuse_damaged_backup
 from fairhold.store.directory import Lock
-from fairhold.store.postgresql.layout import FIRST, make, put_word, take_step
+from fairhold.store.opening import refuse_another_format
+from fairhold.store.postgresql.layout import FIRST, make, take_step
 from fairhold.store.postgresql.session import FORMAT, PostgresConnection
 from fairhold.store.postgresql.store import ONE_INSTANT, PostgresStore
 from fairhold.store.postgresql.troubles import refusing, translated
@@ -28,6 +29,7 @@ from fairhold.store.tables import seal_all
 from fairhold.store.transfer import refuse_differences, transfer
 from fairhold.store.troubles import DAMAGED, FOREIGN, refusal
 from fairhold.store.troubles import refusing as refusing_files
+from fairhold.store.turns import Turn, put_word, taken_over, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,10 +67,42 @@ def open_store(
             connection = held(address)
             try:
                 bring_up(connection, address, words, migrations)
-                return PostgresStore(address, lock, connection, lambda: _again(address))
+                store = _store(address)
+                store.begin(lock, connection)
             except BaseException:
                 connection.close()
                 raise
+    except BaseException:
+        lock.release()
+        raise
+    return store
+
+
+def _store(address: Address) -> PostgresStore:
+    return PostgresStore(address, lambda turn: _again(address, turn))
+
+
+def follow_store(address: Address) -> PostgresStore:
+    """A store, to be read while another service writes it. InputError where that cannot be."""
+    with refusing(address), closing(connect(address)) as connection:
+        refuse_what_is_no_store(connection, address)
+        refuse_another_format(connection, address.told)
+        store = _store(address)
+    with refusing(address):
+        store.refresh()
+    return store
+
+
+def lead(store: PostgresStore, address: Address, directory: Path, term: int) -> None:
+    """Let a store that follows write, once its lease was taken. psycopg.Error, StoreError, InputError."""
+    lock = Lock(directory, replaces=True)
+    try:
+        connection = held(address)
+        try:
+            store.begin(lock, connection, term)
+        except BaseException:
+            connection.close()
+            raise
     except BaseException:
         lock.release()
         raise
@@ -161,10 +195,10 @@ def put_all(source: Connection, target: PostgresConnection, address: Address) ->
         refuse_differences(source, target, address.told)
 
 
-def _again(address: Address) -> PostgresConnection:
+def _again(address: Address, turn: Turn) -> PostgresConnection:
     """A connection in the place of one that is gone, with the lock. StoreGone where the lock is not free yet.
 
-    The server may not have noticed yet that the connection before is no more.
+    The server may not have noticed yet that the connection before is no more. StoreError where another has the turn.
     """
     connection = connect(address)
     why = "the database is a replica, which nobody can write to"
@@ -172,6 +206,8 @@ def _again(address: Address) -> PostgresConnection:
         if connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,):
             if not (holder := _held_by(connection)):
                 return connection
+            if turn_of(connection).term > turn.term:
+                raise taken_over()  # noqa: TRY301 - as the database would say
             why = f"the database is there again, but the store is still held by {holder}"
     except BaseException:
         connection.close()
@@ -180,18 +216,34 @@ def _again(address: Address) -> PostgresConnection:
     raise StoreGone(why)
 
 
+_HOLDERS = (
+    "FROM pg_locks JOIN pg_stat_activity USING (pid) "
+    "WHERE locktype = 'advisory' AND granted AND classid = ?::bigint::oid AND objid = ?::bigint::oid "
+    "AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+"""Connections that have the lock of a schema."""
+
+
+def _lock_of(connection: PostgresConnection) -> tuple[int, int]:
+    """The two numbers of the lock of a schema."""
+    return APPLICATION, crc32(connection.schema.encode()) - 2**31
+
+
 def _held_by(connection: PostgresConnection) -> str:
     """Take the lock of the schema, which goes with the connection; who has it, empty = this connection now."""
-    key = crc32(connection.schema.encode()) - 2**31
-    if connection.execute("SELECT pg_try_advisory_lock(?::int, ?::int)", (APPLICATION, key)).fetchone() == (True,):
+    space, key = _lock_of(connection)
+    if connection.execute("SELECT pg_try_advisory_lock(?::int, ?::int)", (space, key)).fetchone() == (True,):
         return ""
-    query = (
-        "SELECT application_name, client_addr::text FROM pg_locks JOIN pg_stat_activity USING (pid) "
-        "WHERE locktype = 'advisory' AND classid = ?::bigint::oid AND objid = ?::bigint::oid "
-        "AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-    )
-    row = connection.execute(query, (APPLICATION, key % 2**32)).fetchone() or ("another service", None)
+    query = f"SELECT application_name, client_addr::text {_HOLDERS}"
+    row = connection.execute(query, (space, key % 2**32)).fetchone() or ("another service", None)
     return f"{row[0] or 'another service'}{f' at {row[1]}' if row[1] else ''}"
+
+
+def end_holder(connection: PostgresConnection) -> None:
+    """End the connection that has the lock of the schema: its service leads no more."""
+    space, key = _lock_of(connection)
+    query = f"SELECT pg_terminate_backend(pid) {_HOLDERS} AND pg_locks.pid <> pg_backend_pid()"
+    connection.execute(query, (space, key % 2**32)).fetchall()
 
 
 def _refuse_what_will_not_do(connection: PostgresConnection, address: Address) -> None:

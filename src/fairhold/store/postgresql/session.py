@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.adapt import Loader
 
-from fairhold.store.postgresql.patience import PATIENCE
+from fairhold.store.postgresql.patience import PATIENCE, Patience
 from fairhold.store.tables import tables
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ TYPES = {"INTEGER": "bigint", "TEXT": "text", "BLOB": "bytea"}
 """Types of SQLite, as they are called here."""
 logging.getLogger("psycopg").setLevel(logging.ERROR)  # a connection that is lost is told by whoever uses it
 FORMAT = "format"
-TURN = "turn"
-"""Words that only a store in PostgreSQL has: the number of its format, and whose turn it is to write."""
+"""Word of a store in PostgreSQL: the number of its format."""
 
 
 @cache
@@ -51,8 +50,9 @@ class _Forgiving(Loader):
 class PostgresConnection:
     """A connection; nothing is begun or committed but in so many words."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        """Name : of this program, for people who look at the server. Raises psycopg.Error."""
+    def __init__(self, address: Address, name: str, patience: Patience = PATIENCE) -> None:
+        """Name : of this program, for people who look at the server; patience: with it. Raises psycopg.Error."""
+        self._patience = patience
         settings = {"application_name": name, "client_encoding": "utf8", **address.settings}
         self.raw = psycopg.connect(autocommit=True, **settings)
         self.schema = address.schema
@@ -74,7 +74,7 @@ class PostgresConnection:
 
     def waiting(self) -> AbstractContextManager[None]:
         """While the server is asked for something."""
-        return nullcontext() if self.raw.closed else PATIENCE.at(self.raw.fileno())
+        return nullcontext() if self.raw.closed else self._patience.at(self.raw.fileno())
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Rows:
         """Run a statement for each of some rows."""

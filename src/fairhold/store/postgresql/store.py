@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import psycopg
 
 from fairhold.errors import InputError
 from fairhold.ports import StoreError, StoreGone
 from fairhold.store import queries
+from fairhold.store.batch import EndOfLog
 from fairhold.store.connections import Readers
-from fairhold.store.postgresql.layout import put_word
-from fairhold.store.postgresql.session import TURN
 from fairhold.store.postgresql.troubles import speaking
 from fairhold.store.sql import SqlStore
 from fairhold.store.tables import table
+from fairhold.store.turns import TURN, Turn, only_read, put_turn, taken_over, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,49 +37,23 @@ _TAKE_TURN = (
 """The first statement of every transaction. Where the turn is another's it divides by zero, and nothing is applied."""
 
 
-class Turn(NamedTuple):
-    """Whose turn it is to write: services that opened the store so far, and transactions of the latest."""
-
-    term: int
-    number: int
-
-    @property
-    def text(self) -> str:
-        """As it is kept."""
-        return f"{self.term}:{self.number}"
-
-    @property
-    def following(self) -> Turn:
-        """After one more transaction."""
-        return self._replace(number=self.number + 1)
-
-
-def turn_of(connection: Connection) -> Turn:
-    """The turn that a store is at."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (TURN,)).fetchone()
-    term, _, number = str(row[0] if row else "0:0").partition(":")
-    return Turn(int(term), int(number))
-
-
 class PostgresStore(SqlStore):
     """`ports.Store`; see there. Made by `opening.open_store`.
 
     One service writes: it holds a lock of the database as long as it is connected, and every transaction moves the turn
     on from where this service left it. So who lost the lock without noticing writes nothing after another has come; and
-    where the connection breaks during a commit, the turn says whether it was applied.
+    where the connection breaks during a commit, the turn says whether it was applied. One that follows only reads,
+    until `lead`.
     """
 
-    def __init__(
-        self, address: Address, lock: Lock, connection: PostgresConnection, connect: Callable[[], PostgresConnection]
-    ) -> None:
-        """Connect makes a new connection that has the lock; one that only reads is made by the address."""
-        super().__init__(address.told, queries.end_of_log(connection))
+    def __init__(self, address: Address, connect: Callable[[Turn], PostgresConnection]) -> None:
+        """Connect makes a connection with the lock for who has this turn; one that reads is made by the address."""
+        super().__init__(address.told, EndOfLog())
         self._address = address
-        self._lock = lock
-        self._connection: PostgresConnection | None = connection
+        self._lock: Lock | None = None
+        self._connection: PostgresConnection | None = None
         self._connect = connect
-        self._turn = Turn(turn_of(connection).term + 1, 0)
-        put_word(connection, TURN, self._turn.text)
+        self._turn = Turn(0)
         self._writing = threading.Lock()
         self._unsure: bool | None = None
         """Of a transaction nobody saw the end of: whether it is one of `transaction`; None = there is none."""
@@ -87,6 +61,35 @@ class PostgresStore(SqlStore):
         self._broken: StoreError | None = None
         self._is_closed = False
         self._readers = Readers(self._reader, ONE_INSTANT)
+
+    def begin(self, lock: Lock, connection: PostgresConnection, term: int = 0) -> None:
+        """Write from now on, by a connection with the lock of the schema, which is closed with this.
+
+        term : that was taken, 0 = the next, for who has the store for itself alone
+        """
+        self._lock, self._connection = lock, connection
+        self._end, there = queries.end_of_log(connection), turn_of(connection)
+        self._turn = Turn(term or there.term + 1)
+        if not term:
+            put_turn(connection, self._turn)
+        elif there != self._turn:
+            raise taken_over()
+
+    def lead(self, directory: Path, term: int) -> None:
+        """Write from now on: the lease was taken, with this term. StoreError where it was taken again, StoreGone.
+
+        directory : of the state, held from now on
+        """
+        from fairhold.store.postgresql.opening import lead  # noqa: PLC0415 - that module makes stores
+
+        self.refresh()
+        with speaking():
+            lead(self, self._address, directory, term)
+
+    @property
+    def term(self) -> int:
+        """By which this store is written; 0 = it is only read."""
+        return self._turn.term
 
     def _reader(self) -> PostgresConnection:
         from fairhold.store.postgresql.opening import connect  # noqa: PLC0415 - that module makes stores
@@ -130,7 +133,7 @@ class PostgresStore(SqlStore):
             with suppress(psycopg.Error):
                 connection.raw.rollback()
                 if isinstance(error, psycopg.errors.DivisionByZero):
-                    self._broken = StoreError("another service has taken the store over", "store-lost")
+                    self._broken = taken_over()
                     raise self._broken from error
                 return
         if is_ending:  # with the connection gone in the middle of it
@@ -149,8 +152,10 @@ class PostgresStore(SqlStore):
             raise self._broken
         if self._is_closed:
             raise StoreError("the store is closed", "store-closed")
+        if not self._turn.term:
+            raise only_read()
         if self._connection is None:
-            connection = self._connect()
+            connection = self._connect(self._turn)
             try:
                 self._take_up(connection)
             except BaseException:
@@ -169,7 +174,7 @@ class PostgresStore(SqlStore):
                 self._end = queries.end_of_log(connection)
         elif turn != left:
             if turn.term > left.term:
-                self._broken = StoreError("another service has taken the store over", "store-lost")
+                self._broken = taken_over()
             else:
                 what = "the database has lost transactions that it had confirmed, as after a change to a late replica"
                 self._broken = StoreError(what, "store-behind")
@@ -190,10 +195,6 @@ class PostgresStore(SqlStore):
         except StoreGone:
             self._readers.drop()
             raise
-
-    def meta(self) -> dict[str, str]:
-        """Words about the store, and `format`, the number of its format."""
-        return {name: value for name, value in super().meta().items() if name != TURN}
 
     def backup(self, path: Path) -> None:
         """Copy all to a new SQLite file, while the store is in use."""
@@ -220,4 +221,5 @@ class PostgresStore(SqlStore):
                     self._connection.execute("SELECT pg_advisory_unlock_all()")
                 self._connection.close()
                 self._connection = None
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()

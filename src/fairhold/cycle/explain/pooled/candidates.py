@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.budgets import larger_budgets
 from fairhold.cycle.explain.pooled.parameter import several
 from fairhold.kernels.vectors import count as units_in
 from fairhold.kernels.vectors import fits
@@ -28,6 +29,7 @@ _RATIOS = (1, 2, 4, 8, 16, 32, 64)
 def kinds(parameters: Parameters, asked: PendingRequest, waiting: Waiting) -> Iterator[Iterator[Settings]]:
     """For every kind of change what is tried of it, the smallest change first."""
     pointed = _Pointed(parameters, asked, waiting)
+    yield larger_budgets(parameters.inquiry, asked.leaf)
     yield pointed.fewer_controls()
     yield hosts_brought_up(parameters, asked)
     yield larger_hosts(parameters, asked, pointed.gaps())

@@ -14,7 +14,7 @@ from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
 from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
 from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.explain.queued.document import explain_queue, queue_teller
-from fairhold.cycle.pooled.active_entries import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_at
 from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
@@ -74,7 +74,7 @@ def _inquiries(
     cycles: dict[tuple[str, ...], PooledCycle] | None = None,
 ) -> Iterator[Inquiry]:
     row, known = plan.tree.rows[path], {} if cycles is None else cycles
-    for force in entries_in_force(plan, state.now):  # pools of one do not touch those of another
+    for force in entries_at(plan, state):  # pools of one do not touch those of another
         takes_part, groups = row == PUBLIC or plan.tree.first_level[row] in force.members, force.entry.resource_groups
         if takes_part and group in {"", *groups}:
             if groups not in known:

@@ -7,6 +7,7 @@ from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.budgets import waited_for
 from fairhold.cycle.explain.pooled.comparing import comparisons, holders_of
 from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
 from fairhold.cycle.explain.pooled.limiting import on_the_way, reached
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 RULE_OF = {
     "on the way": "R-HELD-1",
     "user limit": "R-USER-2",
+    "budget": "R-BUDGET-7",
     "gang first": "R-TAKE-4",
     "stopping": "R-TAKE-4",
     "control": "R-CONTROL-6",
@@ -91,6 +93,7 @@ class Waiting:
     levels : those at which it looked, in their order; none where it does not come to that
     gap    : the host where the least is missing beside what is idle for it, and what
     control: that keeps it from what it would take back
+    budget : the one that is used up and lets nothing start
     user   : its user, what he may hold in its leaf, and what he holds, where that keeps it from more
     because : of a unit that no host could take: `size`, `labels` or `down`; labels: which it asks for, then
     never  : why a gang can never start
@@ -101,6 +104,7 @@ class Waiting:
     levels: tuple[Level, ...] = ()
     gap: Gap | None = None
     control: HeldBack | None = None
+    budget: Document | None = None
     user: tuple[str, int, int] | None = None
     because: str = ""
     labels: str = ""
@@ -159,11 +163,13 @@ class Why:
         return self._waits(asked)
 
     def _holds_all(self, asked: PendingRequest) -> Waiting:
-        """Why a request may have no more for now: no host takes it, it never fits, it stops, or its user may not."""
+        """Why a request may have no more for now: of hosts, as it never fits or stops, of a budget or of its user."""
         if not could_stand(asked, kinds_of_hosts(self.inquiry.books.hosts)):
             return self._looked(asked)
         if asked.never is not None and asked.never.because != "user limit":
             return Waiting("never fits", tuple(self._in_the_way(asked, asked.never)), never=asked.never)
+        if (budget := waited_for(self.inquiry, asked.leaf)) is not None:
+            return Waiting("budget", budget=budget)
         if asked.never is None and asked.is_stopping:
             return Waiting("stopping")
         user = asked.model.user
@@ -358,6 +364,8 @@ def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
         found["never"] = waiting.never._asdict()
     if waiting.closed:
         found["closed"] = waiting.closed
+    if waiting.budget is not None:
+        found["budget"] = waiting.budget
     if waiting.user is not None:
         found["user"] = dict(zip(("name", "limit", "held"), waiting.user, strict=True))
     return found | waiting.control.document() if waiting.control is not None else found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.parameter import Files, put_all
 from fairhold.cycle.explain.search import ChangeSearch
-from fairhold.cycle.pooled.active_entries import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_at
 from fairhold.cycle.pooled.decide import decide
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Search(ChangeSearch):
         Requests that wait for the same reason are often helped by the same change: it is tried once for all of them.
         """
         files = put_all(self._files, settings)
-        forces = entries_in_force(files.plan, files.state.now)
+        forces = entries_at(files.plan, files.state)
         force = next(each for each in forces if each.at == self.inquiry.force.at)
         decided = decide(files.plan, force.entry, force.part_of(files.plan, files.state), force.members)
         others = [decided.books.asked[asked.model.id] for asked in self.inquiry.asked()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.budgets import larger_budgets
 from fairhold.cycle.explain.pooled.candidates import each, hosts_brought_up, larger_hosts, of_request, smaller_units
 from fairhold.cycle.explain.queued.parameters import TIMES
 from fairhold.ledger.queues import amounts_of, is_preemptible
@@ -28,6 +29,7 @@ def kinds(
     """For every kind of change what is tried of it, the smallest change first."""
     pointed = _Pointed(asking, parameters, asked, waiting)
     gaps = [waiting.gap] if waiting.gap is not None and any(waiting.gap[1]) else []
+    yield larger_budgets(parameters.inquiry, asked.leaf)
     yield pointed.fewer_controls()
     yield hosts_brought_up(parameters, asked)
     yield pointed.raised("limit", asking.used.held)

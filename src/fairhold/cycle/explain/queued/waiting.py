@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.budgets import waited_for
 from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
 from fairhold.cycle.explain.pooled.rooms import Rooms, nearest
 from fairhold.cycle.explain.queued.contests import Contests, own_queue
@@ -39,6 +40,7 @@ RULE_OF = {
     "unplaceable": "R-POOL-3",
     "never fits": "R-GANG-2",
     "user limit": "R-USER-2",
+    "budget": "R-BUDGET-8",
     "queue limit": "R-SERVE-2",
     "beyond deserved": "R-SERVE-2",
     "held for others": "R-HELD-1",
@@ -131,6 +133,9 @@ class Why:
         return Waiting("never fits", more={"never": asked.never._asdict()}) if asked.never is not None else None
 
     def _beyond_user(self, asked: PendingRequest) -> Waiting:
+        budget = waited_for(self.inquiry, asked.leaf)
+        if budget is not None:
+            return Waiting("budget", more={"budget": budget})
         if asked.is_stopping:
             return Waiting("stopping")
         user = asked.model.user

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import short
-from fairhold.cycle.verify.finding import Finding
 from fairhold.model.vector import amounts_document, number
+from fairhold.reference.document import short
+from fairhold.reference.finding import Finding
 from fairhold.units import format_instant, parse_duration
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Itera
     last = expected["state"]["adjusted"]
     yield from _compare_values(after.get("adjusted", {}), last, ("state", "adjusted"), "R-ADJUST-5")
     yield from _compare_values(after.get("usage", {}), _usage(plan, state), ("state", "usage"), FORMAT)
+    spent = {plan.tree.paths[row]: _spent(plan, amounts) for row, amounts in state.spent_amounts.items()}
+    yield from _compare_values(after.get("spent_resources", {}), spent, ("state", "spent_resources"), FORMAT)
 
 
 def _is_same(said: object, right: object) -> bool:
@@ -166,6 +169,12 @@ def _usage(plan: Plan, state: State) -> Json:
         }
         for row, parts in sorted(state.usage.items())
     }
+
+
+def _spent(plan: Plan, amounts: tuple[tuple[int, int], ...]) -> Json:
+    """What a consumer has used, as a state repeats it; after the resources comes the dominant share in billionths."""
+    of = [*((each.name, each.base) for each in plan.resources), ("dominant_share", 10**9)]
+    return {of[at][0]: number(Fraction(seconds, of[at][1])) for at, seconds in amounts}
 
 
 def _request(plan: Plan, request: Request) -> Json:

@@ -10,11 +10,11 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import instant
-from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.amounts import Amounts, fits, scaled, summed
 from fairhold.cycle.verify.pooled.force import shares_now
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, Terms, make_terms
+from fairhold.reference.document import instant
+from fairhold.reference.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 def check_pools(plan: Plan, state: State, said: Json) -> Iterator[Finding]:
     """Check all conditions of a result whose pools have the agreed form."""
-    shares = shares_now(plan, state.now)
+    shares = shares_now(plan, state)
     of_pools = [share for share in shares if not share.entry.policy.has_queues]
     for share in of_pools:
         terms = make_terms(plan, share.entry)

@@ -46,7 +46,7 @@ def expected_pools(plan: Plan, state: State) -> Json:
     """The part of `fairhold quota --json`; empty where no vectors are shared."""
     found = []
     queues: Json = {}
-    for share in shares_now(plan, state.now):
+    for share in shares_now(plan, state):
         stock = open_stock(plan, share, state)
         if share.entry.policy.has_queues:
             queues[share.name] = queue_rows(plan, make_table(plan, share, state, stock), stock)
@@ -83,7 +83,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         "shortages": [],
         "adjusted": {},
     }
-    for share in shares_now(plan, state.now):
+    for share in shares_now(plan, state):
         decided = decide(plan, share, state)
         stock, sweeps = decided.stock, decided.sweeps
         found["stops"] += moved_rows(stock, decided.stops)

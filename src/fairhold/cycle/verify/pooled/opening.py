@@ -98,7 +98,7 @@ def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Ki
             said[row.request, row.host] += row.units
     stock.keeps = said | {place: None for place in stock.keeps if place not in said}
     stop_never(stock)
-    cap_users(stock)
+    cap_users(stock, share.waiting)
 
 
 def _kept_adjustment(plan: Plan, share: Share, state: State) -> Adjusted | None:

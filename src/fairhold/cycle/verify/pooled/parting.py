@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 OF_POOLS = ("pools", "ownership", "refused")
-OF_STATE = ("ownership", "own_entries", "adjusted", "usage")
+OF_STATE = ("ownership", "own_entries", "adjusted", "usage", "spent_resources")
 LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
 STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
 OF_VECTORS = frozenset({"own-unmet", "oversubscribed", "unsettled"})

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.filling import fill
 from fairhold.cycle.verify.pooled.amounts import summed
 from fairhold.cycle.verify.pooled.lending import capacities, parts
 from fairhold.cycle.verify.pooled.siting import most_units
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
+from fairhold.reference.filling import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -136,7 +136,7 @@ class Pool:
                 child: (terms.ratio[child], Fraction(0), self.demand[child] if terms.ratio[child] else Fraction(0))
                 for child in band
             }
-            self.quota |= fill(left, rows)
+            self.quota |= fill(left, *({name: row[at] for name, row in rows.items()} for at in range(3)))
             left -= sum((self.quota[child] for child in band), Fraction(0))
         for child in terms.children[path]:
             self._share(child)

@@ -1,4 +1,4 @@
-"""The demand of one user that counts in a leaf with a user limit (R-USER-2)."""
+"""The demand that user limits and budgets let count (R-USER-2, R-BUDGET-7)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.pooled.stock import Stock
 
 
-def cap_users(stock: Stock) -> None:
-    """Set the units that each request may have: the rest of its user's limit is given out in the order of turns."""
+def cap_users(stock: Stock, waiting: frozenset[str]) -> None:
+    """Set the units that each request may have: the rest of its user's limit is given out in the order of turns.
+
+    waiting : paths that are granted nothing
+    """
     for leaf in stock.terms.leaves:
         limit = stock.terms.user_limit[leaf]
         line = [asked for asked in stock.of(leaf) if asked.model.user] if limit is not None else []
@@ -26,3 +29,6 @@ def cap_users(stock: Stock) -> None:
                 more = 0
             left[asked.model.user] -= more
             asked.cap = asked.held + more
+    for asked in stock.asked.values():
+        if asked.leaf in waiting:
+            asked.cap = asked.held

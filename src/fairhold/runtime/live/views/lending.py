@@ -68,7 +68,7 @@ def _of_vectors(core: Core) -> Iterator[Loan]:
     cluster, now = core.cluster, core.orchestrator.now
     books = cluster.books[POOLED]
     plan, tree = books.rows.source, books.rows.tree
-    queues = deserved_now(plan, now)
+    queues = deserved_now(plan, now, books.rows.spent)
     for attempt in cluster.attempts.values():
         leaf = attempt.job.consumer
         if attempt.job.resource_group != POOLED or leaf in queues:

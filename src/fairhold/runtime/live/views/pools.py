@@ -16,13 +16,14 @@ from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.runtime.explaining_pools import why
 from fairhold.runtime.live.views.amounts import amounts_now
+from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.presence import connecting, presence_in
 from fairhold.runtime.live.views.prospect import state_of
 from fairhold.runtime.live.views.queues import beyond_deserved, borders, queues_now, state_today
-from fairhold.units import UNLIMITED, format_instant
+from fairhold.units import UNLIMITED, format_instant, parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
@@ -98,6 +99,10 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
     waits: Document | None = (told_of_request(core, job) or {}).get("waits")
     if waits is None:
         return "soon", "the next cycle looks for room for it", {"tasks": 0}
+    if "budget" in waits:
+        budget = waits["budget"]
+        facts = {"consumer": budget["consumer"], "hours": budget["hours"], "ends": parse_instant(budget["ends"])}
+        return "budget", why(waits), facts
     if "user" in waits:
         return "user_limit", why(waits), {"consumer": job.consumer, **_of_user(waits["user"])}
     return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
@@ -130,6 +135,7 @@ def pools_group(core: Core) -> Document:
     rows = books.rows
     amounts, queues = kept_amounts(core), kept_queues(core)
     beyond = beyond_deserved(core, mine) if queues else set()
+    budgets = budgets_of(books, max(core.now(), core.orchestrator.now))
     return {
         "slots": len(mine),
         "idle": 0,
@@ -137,7 +143,7 @@ def pools_group(core: Core) -> Document:
         "paused": {"grants": grants, "reclaims": reclaims},
         "hosts": kept_presence(core),
         "consumers": [
-            _consumer(core, row, mine, beyond) | {"amounts": amounts[path], "queue": queues.get(path)}
+            _consumer(core, row, mine, beyond, budgets) | {"amounts": amounts[path], "queue": queues.get(path)}
             for row, path in ((row, rows.path(row)) for row in rows.tree.path[1:])
         ],
     }
@@ -185,7 +191,9 @@ def _together(books: Books, attempts: Iterable[Attempt]) -> list[int]:
     return used
 
 
-def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -> Document:
+def _consumer(
+    core: Core, row: int, attempts: list[Attempt], beyond: set[int], budgets: Mapping[int, Document]
+) -> Document:
     """Numbers of units; beyond: those of queues that are borrowed, all others' are by what they stand on."""
     books = core.cluster.books[POOLED]
     rows = books.rows
@@ -215,7 +223,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
         "waiting": max(0, demand - len(mine)),
         "users": _users(mine) if rows.is_leaf(row) else {},
         "user_limit": _user_limit(rows, row),
-        "budget": None,
+        "budget": budgets.get(row),
     }
 
 

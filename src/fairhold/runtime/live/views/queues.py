@@ -54,7 +54,7 @@ def queues_now(core: Core) -> dict[str, Document]:
     assert books.vectors is not None
     of_entry = {history.at: history for history in books.vectors.histories}
     found: dict[str, Document] = {}
-    for force in entries_in_force(plan, now):
+    for force in entries_in_force(plan, now, books.rows.spent):
         if not force.entry.policy.has_queues:
             continue
         told = quota_pools(plan, force.entry, force.part_of(plan, state), force.members)
@@ -111,7 +111,7 @@ def beyond_deserved(core: Core, attempts: Iterable[Attempt]) -> set[int]:
     books = core.cluster.books[POOLED]
     vectors = books.vectors
     assert vectors is not None
-    deserved = {path: [*amounts] for path, amounts in deserved_now(core.plan, _now(core)).items()}
+    deserved = {path: [*amounts] for path, amounts in deserved_now(core.plan, _now(core), books.rows.spent).items()}
     found: set[int] = set()
     for attempt in sorted(attempts, key=lambda each: each.name):
         left, unit = deserved.get(attempt.job.consumer), vectors.unit(attempt.job.terms.unit)

@@ -1,0 +1,172 @@
+"""Who leads a store: taken by one, renewed, given back, and refused to whoever has an older term; on every store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.ports import StoreError
+from fairhold.ports.leading import LeaderNote, note_of
+from fairhold.store.choosing import follow_store, lease_of, open_store, restore_store
+from fairhold.store.postgresql.address import parse_address
+from fairhold.store.processes import is_gone, pid_of, this_process
+from tests.store.contract import NOW, fill
+from tests.store.server import the_server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.ports import Store
+    from fairhold.ports.leading import StoreLease
+    from fairhold.store.choosing import Place
+
+FIRST = LeaderNote(0, "first", "here:1:2", ("http://one:7878",), 3.0)
+SECOND = LeaderNote(0, "second", "here:2:2", ("http://two:7878",), 3.0)
+
+
+class Shared:
+    """A place that several services use, each with a state directory where the store is elsewhere."""
+
+    def __init__(self, kind: str, tmp_path: Path) -> None:
+        self.state = tmp_path / "state"
+        self.other_state = tmp_path / "other" if kind == "postgresql" else self.state
+        self.other_state.mkdir(mode=0o700)
+        server = the_server() if kind == "postgresql" else None
+        self.place: Place = parse_address(server.address(server.database())) if server else self.state
+
+    def opened(self) -> Store:
+        return open_store(self.state, self.place, cluster="bank", node="n1", now=NOW)
+
+    def led(self, store: Store, note: LeaderNote = FIRST) -> StoreLease:
+        lease = lease_of(self.place)
+        lease.begin(note._replace(term=store.term))
+        return lease
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Shared:
+    return Shared(request.param, tmp_path)
+
+
+def refused(store: Store) -> str:
+    """With which code a store refuses to write."""
+    with pytest.raises(StoreError) as caught, store.transaction() as batch:
+        batch.append(NOW + 12, '["Old"]')
+    return caught.value.code
+
+
+def test_who_takes_the_store_over_writes_and_the_one_before_does_not(shared: Shared) -> None:
+    with closing(shared.opened()) as first:
+        fill(first)
+        lease = shared.led(first)
+        with closing(follow_store(shared.place)) as second:
+            assert (second.last, second.term) == (7, 0)
+            with pytest.raises(StoreError, match="follows"), second.transaction() as batch:
+                batch.append(NOW + 10, "[]")
+            with first.transaction() as batch:
+                batch.append(NOW + 10, '["Seen"]')
+            assert (second.last, second.refresh(), second.last) == (7, 8, 8)
+            other = lease_of(shared.place)
+            seen = other.look()
+            assert seen == FIRST._replace(term=first.term)
+            taken = other.take(seen, SECOND)
+            assert taken == SECOND._replace(term=first.term + 1)
+            assert lease.take(seen, FIRST) is None
+            assert not lease.renew(seen, seen.following)
+            second.lead(shared.other_state, taken.term)
+            with second.transaction() as batch:
+                assert batch.append(NOW + 11, '["New"]') == 9
+            codes = [refused(first), refused(first)]  # the first time a connection may be found to be gone
+            assert codes in (["store-lost"] * 2, ["store-gone", "store-lost"])
+            assert [entry.body for entry in second.entries(8)] == ['["New"]']
+            other.close()
+        lease.close()
+    with closing(shared.opened()) as third:
+        assert (third.term, third.check()) == (taken.term + 1, ())
+
+
+def test_a_lease_is_renewed_and_given_back(shared: Shared) -> None:
+    with closing(shared.opened()) as store:
+        fill(store)
+        lease = shared.led(store)
+        note = lease.look()
+        assert note is not None
+        for _ in range(3):
+            assert lease.renew(note, note.following)
+            note = note.following
+        assert lease.look() == note
+        assert note.beat == 3
+        assert lease.renew(note, note._replace(holder=""))
+        other = lease_of(shared.place)
+        free = other.look()
+        assert free is not None
+        assert free.holder == ""
+        taken = other.take(free, SECOND)
+        assert taken is not None
+        assert taken.term == store.term + 1
+        assert set(store.meta()) & {"turn", "leader"} == set()
+        other.close()
+        lease.close()
+
+
+def test_of_two_who_take_it_at_once_one_writes(shared: Shared) -> None:
+    with closing(shared.opened()) as store:
+        fill(store)
+        lease = shared.led(store)
+    seen = lease.look()
+    assert seen is not None
+    one = lease.take(seen, FIRST)
+    assert one is not None
+    assert lease.take(seen, SECOND) is None
+    with closing(follow_store(shared.place)) as store:
+        with pytest.raises(StoreError) as caught:
+            store.lead(shared.other_state, one.term - 1)
+        assert caught.value.code == "store-lost"
+        store.lead(shared.other_state, one.term)
+        assert store.term == one.term
+    lease.close()
+
+
+def test_terms_go_on_far_above_after_a_restore(shared: Shared, tmp_path: Path) -> None:
+    with closing(shared.opened()) as store:
+        fill(store)
+        store.backup(tmp_path / "backup")
+        before = store.term
+    shared.opened().close()
+    restore_store(tmp_path / "backup", shared.place, replace=True, contents=None)
+    with closing(shared.opened()) as store:
+        assert before < 1_000_000 < store.term
+        assert store.check() == ()
+
+
+def test_what_only_one_alone_may_do_is_refused_to_who_follows(shared: Shared) -> None:
+    with pytest.raises(InputError):
+        follow_store(shared.place)
+    assert note_of("no note") is None
+    assert note_of("[1, 2]") is None
+
+
+def test_a_process_that_has_ended_is_told_from_one_that_lives() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    mine = this_process()
+    theirs = f"{mine.rsplit(':', 2)[0]}:{child.pid}:{_started(child.pid)}"
+    assert (pid_of(mine), is_gone(mine)) == (os.getpid(), False)
+    child.send_signal(signal.SIGSTOP)
+    assert (pid_of(theirs), is_gone(theirs)) == (child.pid, False)
+    child.kill()
+    child.wait()
+    assert (pid_of(theirs), is_gone(theirs)) == (0, True)
+    assert not is_gone("another:machine:17:3")
+    assert not is_gone("")
+
+
+def _started(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:  # noqa: PTH123 - one line
+        return file.read().rpartition(")")[2].split()[19]
