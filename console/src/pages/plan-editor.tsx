@@ -106,7 +106,7 @@ export function Editor({ text, original, onChange, faults, warnings }: {
           highlightActiveLine(),
           lintGutter(),
           autocompletion({ override: [complete] }),
-          ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false, allowInlineDiffs: true })]),
+          ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) onChange(update.state.doc.toString());
