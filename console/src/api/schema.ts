@@ -296,7 +296,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/explore/plan": {
+    "/v1/explore/draft": {
         parameters: {
             query?: never;
             header?: never;

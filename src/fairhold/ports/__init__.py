@@ -328,10 +328,7 @@ class Store(PeopleStore, Protocol):
     def jobs_in_order(
         self, wanted: Filter, column: str, *, is_down: bool, after: tuple[int | str, int] | None, limit: int
     ) -> list[FinishedJob]:
-        """Finished jobs by (value of a column, number of the job), both up or both down, behind such a place.
-
-        column : job, name, consumer, user, state, priority, tasks, submitted or ended; running and waiting are 0
-        """
+        """Finished jobs by (value of a column of `GET /v1/jobs`, number), both up or both down, behind such a place."""
         ...
 
     def tasks(self, wanted: Filter, cursor: str = "", limit: int = 100) -> Page[FinishedTask]:
