@@ -85,10 +85,9 @@ class MemoryStore(SqlStore):
         """By which this store is written."""
         return self._term
 
-    def lead(self) -> None:
+    def lead(self, directory: Path, term: int) -> None:  # noqa: ARG002 - nothing is kept beside the disk
         """It is written from now on."""
-        self._disk.terms += 1
-        self._term = self._disk.terms
+        self._term = term
 
     def _write(
         self,

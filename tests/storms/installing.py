@@ -55,7 +55,7 @@ def places(storm: Storm) -> list[Place]:
         (supervisor, "now", time.uptime), (supervisor, "take_orphans_in", nothing), (supervisor, "open", opened),
         (spool, "open", opened), (groups, "open", opened), (attempts.Attempts, "_fork", fork),
         (opening, "Lock", threading.Lock), (desk, "Thread", threading.Thread),
-        (desk, "Condition", threading.Condition), (desk, "SNAPSHOT_EVERY", 300), (desk, "SLICE", 3),
+        (desk, "Condition", threading.Condition), (desk, "SNAPSHOT_EVERY", 100), (desk, "SLICE", 3),
         (recovery, "gc", Nothing), (recovery, "_give_back", nothing),
     ]  # fmt: skip
 
@@ -64,15 +64,17 @@ def places(storm: Storm) -> list[Place]:
 def installed(found: list[Place]) -> Iterator[None]:
     """Meanwhile the product runs on simulated machines, and says nothing in its log."""
     before = [(place, name, place.__dict__.get(name, _ABSENT)) for place, name, _ in found]
-    log = logging.getLogger("fairhold")
-    level = log.level
-    log.setLevel(logging.CRITICAL + 1)
+    logs = [logging.getLogger(name) for name in ("fairhold", "concurrent.futures")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
     for place, name, stand in found:
         setattr(place, name, stand)
     try:
         yield
     finally:
-        log.setLevel(level)
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
         for place, name, real in before:
             if real is _ABSENT:
                 delattr(place, name)

@@ -65,6 +65,7 @@ class Judge:
         self.counts: Counter[str] = Counter()
         self.last_at = 0
         self.noticed: set[int] = set()
+        self.leaving: set[int] = set()
         self.ever_noticed: set[int] = set()
         self.truths: Truths | None = None
         self.broken: BrokenError | None = None
@@ -83,15 +84,15 @@ class Judge:
     # What is durable
 
     def _notice(self, kind: str, attempt: int) -> None:
-        """A notice is given or withdrawn."""
-        is_given = kind in {"Noticed", "Drained"}
+        """A notice is given or withdrawn: of a cycle, or of a host that is to be left. An attempt may have both."""
         self.demand(attempt in self.running, f"{kind} of attempt {attempt}, which does not run")
-        if is_given:
-            self.noticed.add(attempt)
+        mine = self.noticed if kind in {"Noticed", "Withdrawn"} else self.leaving
+        if kind in {"Noticed", "Drained"}:
+            mine.add(attempt)
             self.ever_noticed.add(attempt)
         else:
-            self.demand(attempt in self.noticed, f"{kind} of attempt {attempt}, which has no notice")
-            self.noticed.discard(attempt)
+            self.demand(attempt in mine, f"{kind} of attempt {attempt}, which has no such notice")
+            mine.discard(attempt)
 
     def follow(self) -> None:
         """Take in the entries that a transaction has made durable."""
@@ -143,8 +144,8 @@ class Judge:
         key = record.task
         if reason in {"reclaim", "yielded"}:
             self.demand(attempt in self.ever_noticed, f"{key} ended as {reason}, and nobody told it to")
-        self.noticed.discard(attempt)
-        self.ever_noticed.discard(attempt)
+        for mine in (self.noticed, self.leaving, self.ever_noticed):
+            mine.discard(attempt)
         self.counts[f"ended: {reason}"] += 1
         self.demand(not self.lives(key), f"{key} is over on record ({reason}), and {self.alive.get(key)} live")
         if then in {"done", "failed", "cancelled"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.agents.hub import Agents
@@ -59,7 +60,8 @@ class Service:
         """As `Live` opens a service."""
         storm, kernel = self.storm, self.storm.kernel
         store = MemoryStore(storm.disk)
-        store.lead()
+        storm.disk.terms += 1
+        store.lead(Path(f"/{OWN}"), storm.disk.terms)
         rising = Rising(store.last_at, WallClock(), storm.hosts[OWN].time_of_day)
         core = Core(store, rising, own=OWN)
         storm.judge.watch(core)
