@@ -25,7 +25,10 @@ OUTAGES = [
 ]
 SLOTS = {"hosts": [{"name": "h[1-4]", "slots": 4}]}
 VECTORS = {"hosts": [{"name": "h[1-4]", "gpu": 4}]}
-QUEUES = {"/A": {"deserved": {"gpu": 10}, "over_quota_weight": 2}, "/B": {"deserved": {"gpu": 6}}}
+QUEUES: dict[str, dict[str, Any]] = {
+    "/A": {"deserved": {"gpu": 10}, "over_quota_weight": 2},
+    "/B": {"deserved": {"gpu": 6}},
+}
 OWN: dict[str, dict[str, Any]] = {
     "/A": {"own": [{"resource_group": "compute", "total": {"gpu": 10}}]},
     "/B": {"own": [{"resource_group": "compute", "total": {"gpu": 6}}]},
