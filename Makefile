@@ -5,10 +5,13 @@ CONSOLE := .venv/.console
 CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print) src/fairhold/drawing/look.css
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
+# Of `make storms`.
+STEPS ?= 1000000
+SEED ?= 0
 # Every command that a test or a benchmark starts would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run console console-types browser browser-short setup test check bench storm \
+.PHONY: run console console-types browser browser-short setup test check bench storm storms \
 	failover-short kubernetes kubernetes-cluster kubernetes-short kubernetes-storm kubernetes-demo clean
 
 ## Set up and run the main job: a service shares this machine between a bank's three departments.
@@ -64,6 +67,10 @@ bench: setup
 ## The long form of the random tests.
 storm: setup
 	HYPOTHESIS_PROFILE=storm FAIRHOLD_ROUNDS=1000 $(BIN)/python -m pytest -n $(TEST_JOBS) -m "not cluster"
+
+## A million steps of the live product on simulated machines, from a seed on.
+storms: setup
+	$(BIN)/python -m tests.storms.deterministic $(STEPS) $(SEED)
 
 ## Two services of one store: what happens to the one that leads, and 50 random rounds on each kind of store.
 failover-short: setup

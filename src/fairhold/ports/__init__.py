@@ -274,10 +274,7 @@ class Store(PeopleStore, Protocol):
         ...
 
     def refresh(self) -> int:
-        """Look how far the log goes by now, where another service writes it; number of its last entry.
-
-        StoreError `store-restored` where the store was restored since, `store-behind` where the log lacks what it had.
-        """
+        """Number of the last entry that another service has written. StoreError `store-restored`, `store-behind`."""
         ...
 
     def lead(self, directory: Path, term: int) -> None:
