@@ -10,7 +10,7 @@ import { Service } from "./service";
 
 const KEPT = join(import.meta.dirname, "kept");
 /** Thousandths of a picture that may differ: a line more or less of text does. */
-const TOLERANCE = 60;
+const TOLERANCE = 40;
 
 const service = new Service();
 const looking = new Looking();

@@ -44,7 +44,7 @@ export async function difference(page: Page, one: Buffer, other: Buffer): Promis
       let differ = 0;
       for (let at = 0; at < first.length; at += 4) {
         const most = Math.max(...[0, 1, 2].map((colour) => Math.abs(first[at + colour]! - second[at + colour]!)));
-        if (most > 40) differ++;
+        if (most > 16) differ++;
       }
       return Math.round((1000 * differ * 4) / first.length);
     },
