@@ -89,7 +89,7 @@ def cycle_of_slots(situation: Situation) -> SlotCycle:
     by_switch = switched(after, before)
     _, first = Reclaim(after, entitled, aside, {}).asked({})
     late = waived(after, first.missing)
-    _, missed = Reclaim(after, entitled, aside, late).asked({})
+    _, missed = Reclaim(after, entitled, aside, late).asked(by_switch)
     claims = claims_of(after, missed)
     goes, found = Reclaim(after, entitled, aside, late, switched=by_switch, claims=claims).goes()
     nothing = replace(entitled, reserve=dict.fromkeys(entitled.reserve, 0))  # so that nobody misses any
