@@ -79,8 +79,8 @@ class Answering:
         self._thread.start()
 
     def close(self) -> None:
-        """End it. May be called twice."""
-        self._server.should_exit = self._server.force_exit = True
+        """End it, and with it its connections: nobody would answer what comes by them. May be called twice."""
+        self._server.should_exit = True
         self._thread.join()
 
     def _run(self) -> None:
