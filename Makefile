@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 CONSOLE := .venv/.console
-CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print)
+CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print) src/fairhold/drawing/look.css
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
 # Of `make storms`.
@@ -44,7 +44,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser browser/console.browser.ts browser/sign-in.browser.ts browser/tenant.browser.ts
+	$(BIN)/python console/build.py browser $(addprefix browser/,$(addsuffix .browser.ts,console plan roles look sign-in tenant))
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup

@@ -19,6 +19,7 @@ from bench.golden import golden
 from bench.kubernetes import kubernetes
 from bench.live import live
 from bench.machine import describe
+from bench.pairs import pairs
 from bench.people import people
 from bench.pools import pools
 from bench.queues import queues
@@ -150,6 +151,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "golden": golden,
     "live": live,
     "kubernetes": kubernetes,
+    "pairs": pairs,
 }
 
 

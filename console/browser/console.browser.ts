@@ -77,12 +77,25 @@ describe.skipIf(!chromium)("the console", () => {
     service.run("cancel", ...jobs);
   });
 
-  it("fits a narrow screen", async () => {
-    await page.setViewportSize({ width: 390, height: 800 });
-    await go("cluster");
-    await page.waitForSelector("text=Research");
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
-    await page.setViewportSize({ width: 1280, height: 800 });
+  it.each(["cluster", "consumers/Research/Models", "jobs", "jobs/1", "hosts", "plan", "what-if?consumer=/Risk", "usage", "windows", "events", "audit"])(
+    "fits %s on a narrow screen",
+    async (where) => {
+      await page.setViewportSize({ width: 390, height: 800 });
+      await go(where);
+      await page.waitForTimeout(500);
+      const width = await page.evaluate("Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth)");
+      await page.setViewportSize({ width: 1280, height: 800 });
+      expect(width).toBeLessThanOrEqual(390);
+    },
+  );
+
+  it("shows who lends to a consumer, pair by pair", async () => {
+    await go("consumers/Research/Models");
+    await page.waitForSelector("text=It borrows 7:");
+    await page.waitForSelector(".flow >> text=/Trading/Equities");
+    const label = await page.locator(".flow svg").first().getAttribute("aria-label");
+    expect(label).toContain("/Research/Backtests lends /Research/Models 1");
+    expect(await violations(page)).toEqual([]);
   });
 
   it("can be used by keyboard alone", async () => {

@@ -21,6 +21,7 @@ export class Looking {
   async page(options: BrowserContextOptions = {}): Promise<{ page: Page; wrong: string[] }> {
     const context = await this.browser!.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     const page = await context.newPage();
+    page.setDefaultTimeout(60_000); // on a machine that does other things, too
     const wrong: string[] = [];
     page.on("pageerror", (error) => wrong.push(error.message));
     page.on("console", (message) => {

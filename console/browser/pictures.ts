@@ -1,27 +1,12 @@
 /** Makes the pictures of the pages in docs/pictures: `npm run pictures`. */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Page } from "playwright-core";
 import { Looking } from "./looking";
+import { webp } from "./screenshot";
 import { Service } from "./service";
 
 const PICTURES = resolve(import.meta.dirname, "../../docs/pictures");
 const SIZE = { width: 1120, height: 640 };
-
-/** WebP by the browser itself: a fourth of a PNG. */
-async function webp(page: Page, png: Buffer): Promise<Buffer> {
-  const found = await page.evaluate(async (source) => {
-    const image = new Image();
-    image.src = source;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    canvas.width = image.width;
-    canvas.height = image.height;
-    canvas.getContext("2d")!.drawImage(image, 0, 0);
-    return canvas.toDataURL("image/webp", 0.9);
-  }, `data:image/png;base64,${png.toString("base64")}`);
-  return Buffer.from(found.split(",")[1]!, "base64");
-}
 
 async function main(): Promise<void> {
   const service = new Service();

@@ -139,7 +139,7 @@ export class Way {
 }
 
 /** Wait until something holds. */
-export async function until(holds: () => boolean | Promise<boolean>, seconds = 30): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, seconds = 120): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error("it did not come about");

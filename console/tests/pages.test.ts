@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Schemas } from "../src/api/client";
-import { gains, stopsOf, type DiffDocument } from "../src/lib/effect";
+import { gains, stopsOf, stopTimes, type DiffDocument } from "../src/lib/effect";
+import { decodeDraft, encodeDraft } from "../src/lib/draft";
+import { layOut } from "../src/lib/flow";
+import { keysAt, placeOf, valuesAt } from "../src/lib/plan-words";
+import { may } from "../src/store/me";
 import { eventText } from "../src/lib/events";
 import { historyOf } from "../src/lib/history";
 import { branchOf, byHost, coloursOf } from "../src/lib/hosts";
@@ -8,14 +12,17 @@ import { nextOrder, orderOf } from "../src/lib/sorting";
 import { sumsOf, usageCsv } from "../src/lib/usage";
 import { actionText, instantOf, localOf, targetText } from "../src/lib/audit";
 import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
+import { closing } from "../src/pages/hosts";
+import { startText } from "../src/pages/job-table";
+import { secondsUntil } from "../src/pages/what-if";
+import { patched, type Groups } from "../src/store/consumers";
+import { placed } from "../src/ui/time-marks";
 import { consequence } from "../src/pages/job-actions";
 import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
 import { joined } from "../src/store/pages";
 import { stacked } from "../src/ui/chart";
-import { balanced } from "../src/ui/flow";
 import { attemptText, spanOf } from "../src/ui/timeline";
-import type { Numbers } from "../src/lib/tree";
 
 const usage = (rows: Record<string, string>[], by: string[]): Schemas["Usage"] => ({
   from: "2026-01-05T09:00:00Z", to: "2026-01-05T10:00:00Z", by, rows,
@@ -53,13 +60,112 @@ describe("areas", () => {
 });
 
 describe("flows", () => {
-  const numbers = (path: string, lent: number, borrowed: number): Numbers => ({
-    path, depth: 0, leaf: true, owned: 0, own: 0, borrowed, lent, idle: 0, reclaiming: 0, waiting: 0, allocated: 0, entitled: 0, limit: null,
+  const pair = (lender: string, borrower: string, units: number) => ({ lender, borrower, units, resource: "slots" });
+  it("have every lender and borrower once, with all of their pairs", () => {
+    const { lenders, borrowers, bands, more } = layOut([pair("/A", "/X", 1), pair("/A", "/Y", 3), pair("/", "/X", 2)], 20);
+    expect(lenders).toEqual([{ path: "/A", units: 4 }, { path: "/", units: 2 }]);
+    expect(borrowers).toEqual([{ path: "/Y", units: 3 }, { path: "/X", units: 3 }]);
+    expect([bands.length, more]).toEqual([3, 0]);
   });
-  it("have as much on both sides", () => {
-    const [left, right, total] = balanced([numbers("/A", 3, 0)], [numbers("/B", 0, 5)]);
-    expect([left, right, total]).toEqual([[{ path: "/A", units: 3 }, { path: "", units: 2 }], [{ path: "/B", units: 5 }], 5]);
-    expect(balanced([numbers("/A", 3, 0)], [])[1]).toEqual([{ path: "", units: 3 }]);
+  it("leave the smallest out where there are many", () => {
+    const many = Array.from({ length: 20 }, (_, at) => pair(`/L${at}`, "/X", at + 1));
+    const { lenders, more } = layOut(many, 20);
+    expect([lenders[0]!.path, lenders.length, more]).toEqual(["/L19", 14, 6]);
+  });
+});
+
+describe("what a change stops", () => {
+  it("is told by instants, the first one first, without what stops anyway", () => {
+    const stop = (consumer: string, units: number, deadline: string, anyway = 0) => ({ consumer, units, for: "/A", anyway, deadline });
+    const stops = [stop("/B", 2, "2026-01-05T10:00:00Z"), stop("/C", 3, "2026-01-05T09:00:00Z", 1), stop("/D", 1, "2026-01-05T10:00:00Z"), stop("/E", 1, "2026-01-05T08:00:00Z", 1)];
+    const diff: DiffDocument = { summary: { values: 1 }, resource_groups: {}, reclaims: { added: [], removed: [] }, over_time: { stops } };
+    const found = stopTimes(diff);
+    expect(found.map((each) => each.units)).toEqual([2, 3]);
+    expect(found[1]!.text).toBe("2 of /B for /A, 1 of /D for /A");
+  });
+  it("stands on a line as far from now as it is", () => {
+    const marks = [{ at: 1000, units: 4, text: "" }, { at: 5000, units: 1, text: "" }];
+    expect(placed(marks, 1000).map((each) => each.left)).toEqual([0, 100]);
+    expect(placed(marks, 1000)[0]!.size).toBe(16);
+  });
+});
+
+describe("instants", () => {
+  it("of a day are those to come", () => {
+    const noon = new Date(2026, 0, 5, 12).getTime();
+    expect(secondsUntil(22, noon)).toBe(10 * 3600);
+    expect(secondsUntil(8, noon)).toBe(20 * 3600);
+  });
+  it("of a closing are sent where somebody said them", () => {
+    expect(closing("memory", false, { at: "", until: "2026-01-05T10:00", by: "2026-01-05T09:00" })).toEqual({
+      reason: "memory", drain: false, at: null, until: new Date(2026, 0, 5, 10).toISOString(), by: null,
+    });
+  });
+  it("of a start are told about", () => {
+    const now = Date.parse("2026-01-05T09:00:00Z");
+    expect(startText(null, now)).toBe("");
+    expect(startText("2026-01-05T08:59:00Z", now)).toBe("it may start any moment");
+    expect(startText("2026-01-05T09:20:31Z", now)).toMatch(/^until about (.* )?\d\d:20$/);
+  });
+});
+
+describe("consumers that differ", () => {
+  it("take the place of those that were seen, and the others stay the same objects", () => {
+    const group = (consumers: object[]) => ({ compute: { slots: 4, consumers } }) as unknown as Groups;
+    const before = group([{ path: "/A", waiting: 1 }, { path: "/B", waiting: 2 }]);
+    const found = patched(before, group([{ path: "/B", waiting: 3 }]));
+    expect(found.compute!.consumers.map((each) => each.waiting)).toEqual([1, 3]);
+    expect(found.compute!.consumers[0]).toBe(before.compute!.consumers[0]);
+    expect(patched(before, group([])).compute!.consumers).toBe(before.compute!.consumers);
+  });
+});
+
+describe("drafts", () => {
+  it("come back from an address as they went into it", async () => {
+    const text = `# who owns what\nconsumers: {Ärzte: {}}\n${"/Trading: {owned: 8}\n".repeat(200)}`;
+    const written = await encodeDraft({ version: 7, text });
+    expect(written).toMatch(/^7\.[A-Za-z0-9_-]+$/);
+    expect(written.length).toBeLessThan(300);
+    expect(await decodeDraft(`#draft=${written}`)).toEqual({ version: 7, text });
+    expect(await decodeDraft("#draft=7.nonsense")).toBeNull();
+    expect(await decodeDraft("")).toBeNull();
+  });
+});
+
+describe("words of a plan", () => {
+  const schema = {
+    properties: { policies: { items: { $ref: "#/$defs/entry" } } },
+    $defs: {
+      entry: { properties: { policy: { enum: ["hybrid", "ownership"] }, consumers: { additionalProperties: { $ref: "#/$defs/numbers" } } } },
+      numbers: { allOf: [{ properties: { owned: { description: "Guaranteed.", type: "integer" }, limit: {} } }] },
+    },
+  };
+  it("are the keys that may stand at a place", () => {
+    expect(keysAt(schema, []).map((each) => each.name)).toEqual(["policies"]);
+    expect(keysAt(schema, ["policies", 0, "consumers", "/Trading"]).map((each) => each.name)).toEqual(["owned", "limit"]);
+    expect(keysAt(schema, ["policies", 0, "consumers", "/Trading"])[0]!.about).toBe("Guaranteed.");
+    expect(keysAt(schema, ["nowhere"])).toEqual([]);
+  });
+  it("are values where only some may stand there", () => {
+    expect(valuesAt(schema, ["policies", 0, "policy"])).toEqual(["hybrid", "ownership"]);
+    expect(valuesAt(schema, ["policies"])).toEqual([]);
+  });
+  it("are asked for by indentation and braces", () => {
+    const text = "policies:\n  - policy: hybrid\n    consumers:\n      /A: {owned: 1}\n      /B:\n        ow";
+    expect(placeOf(text)).toEqual(["policies", 0, "consumers", "/B"]);
+    expect(placeOf("policies:\n  - policy: hybrid\n    consumers:\n      /A: {owned: 1, li")).toEqual(["policies", 0, "consumers", "/A"]);
+    expect(placeOf("a: 1\nco")).toEqual([]);
+  });
+});
+
+describe("rights", () => {
+  const me = { permissions: { submit: ["/Research"], view: ["/"] } } as unknown as Schemas["Me"];
+  it("hold for a consumer and all below it", () => {
+    expect(may(me, "submit", "/Research/Models")).toBe(true);
+    expect(may(me, "submit", "/ResearchX")).toBe(false);
+    expect(may(me, "view", "/Trading")).toBe(true);
+    expect(may(me, "edit_plan", "/Research")).toBe(false);
+    expect(may(null, "view", "/")).toBe(false);
   });
 });
 

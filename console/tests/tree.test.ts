@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Schemas } from "../src/api/client";
-import { closedAtFirst, flowBelow, numbersOf, scaleOf, shownRows, type Numbers } from "../src/lib/tree";
+import { closedAtFirst, numbersOf, scaleOf, shownRows, type Numbers } from "../src/lib/tree";
 import { partsOf } from "../src/ui/bar";
 
 const NOBODY: Schemas["Consumer"] = {
@@ -56,12 +56,6 @@ describe("rows that are shown", () => {
 });
 
 describe("flows", () => {
-  const rows = [row("/A", { lent: 3 }), row("/A/X", { allocated: 9, borrowed: 9 }), row("/B", { allocated: 2, borrowed: 2 }), row("/C", { allocated: 5, borrowed: 5 })];
-  it("are those among the children of one consumer, the largest first", () => {
-    const found = flowBelow(rows, "/");
-    expect(found.lenders.map((each) => each.path)).toEqual(["/A"]);
-    expect(found.borrowers.map((each) => each.path)).toEqual(["/C", "/B"]);
-  });
   it("have a scale of the widest bar", () => {
     expect(scaleOf([row("/A", { owned: 4, limit: 1000 }), row("/B", { allocated: 7, borrowed: 7 })])).toBe(16);
     expect(scaleOf([])).toBe(1);

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import HostLost, JobSubmitted
@@ -16,7 +17,7 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
-from fairhold.runtime.explaining_pools import why
+from fairhold.runtime.explaining_pools import as_document, why
 from fairhold.runtime.live.recovery import frozen
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.jobs import job_document
@@ -254,12 +255,23 @@ def test_what_waits_for_a_budget_is_explained_with_hours_that_would_be_enough(po
     (told,) = explain_pools(plan, state, "/A/a1")
     (asked,) = told["requests"]
     waits = asked["waits"]
-    assert (waits["reason"], waits["rule"]) == (
-        "budget",
-        "R-BUDGET-7" if policy == "multidimensional" else "R-BUDGET-8",
-    )
+    rule = "R-BUDGET-7" if policy == "multidimensional" else "R-BUDGET-8"
+    assert (waits["reason"], waits["rule"]) == ("budget", rule)
     hours = {"gpu": "4", "dominant_share": "0.5"}
-    assert waits["budget"] == {"consumer": "/A", "hours": hours, "period": "day", "ends": "2026-01-06T00:00:00Z"}
+    budget = {"consumer": "/A", "hours": hours, "period": "day", "then": "wait", "ends": "2026-01-06T00:00:00Z"}
+    assert told["budgets"] == [budget | {"rule": rule}]
+    assert waits["budget"] == budget | {"rule": rule}
     assert "it goes on at 2026-01-06T00:00:00Z" in why(waits)
     changes = {(each["resource"], each["new"]) for each in asked["would_help"][0]["changes"]}
     assert changes == {("gpu", 5.001), ("dominant_share", 0.500000001)}
+
+
+@pytest.mark.parametrize("then", THENS)
+def test_a_budget_that_is_used_up_stands_in_explanations_of_all_around_it(then: str) -> None:
+    plan = parse_plan(text_of("multidimensional", then), "plan")[0]
+    said = {"fairhold_state": 1, "now": "2026-01-05T09:00:00Z", "spent_resources": {"/A": {"gpu": 3600}}}
+    state = parse_state(json.dumps(said), plan, "state")
+    text = pools_in_words(as_document(explain_pools(plan, state, "/")[0]))
+    assert "The budget of /A is used up: " in text
+    assert [each["then"] for each in explain_pools(plan, state, "/A/a1")[0]["budgets"]] == [then]
+    assert "budgets" not in explain_pools(plan, state, "/B")[0]

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 from fairhold.cli.pool_words import pools_in_words
+from fairhold.cycle.explain.parameter import Change, Parameter, around
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
-from fairhold.cycle.explain.pooled.parameter import Change, Parameter, around
 from fairhold.cycle.explain.pooled.whatif import GROUPS, Search
 from fairhold.cycle.explain.queued.asking import Asking
 from fairhold.cycle.explain.queued.parameters import QueueParameters

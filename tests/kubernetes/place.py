@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class KubernetesPlace:
-    """See `tests.engines.governor_contract.Place`.
+    """See `tests.engines.governor_bench.Place`.
 
     connect : makes a client
     pool    : label of the nodes, which are there; the namespace `POOL-risk` is made here

@@ -10,7 +10,8 @@ import pytest
 
 from fairhold.engines.kubernetes.access import find_access
 from fairhold.engines.kubernetes.api import Api
-from tests.engines.governor_contract import Bench, GovernorContract
+from tests.engines.governor_bench import Bench
+from tests.engines.governor_contract import GovernorContract
 from tests.kubernetes.estate import GPU
 from tests.kubernetes.place import KubernetesPlace
 

@@ -13,7 +13,7 @@ import fairhold
 from fairhold.engines.kubernetes import names
 from tests.faults.house import House
 from tests.kubernetes.control_plane import ADMINISTRATOR, SERVICE
-from tests.kubernetes.estate import PLAN, Estate, state_of
+from tests.kubernetes.estate import PLAN, Estate, state_of, waits_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,6 +143,7 @@ def test_a_leader_that_was_stopped_for_long_writes_nothing_more_and_ends(pair: P
     assert pair.until_leads(pair.second) < DURATION + LATER
     estate.until_states(estate.risk, running=8, gated=2)
     pair.until_counted(pair.second, 8)
+    estate.until(lambda: sum(waits_for(each).startswith("False") for each in estate.pods(estate.risk)) == 2)
     written = {each["metadata"]["uid"]: each["metadata"]["resourceVersion"] for each in estate.pods(estate.risk)}
     leader = pair.holder()
     pair.first.service.send_signal(signal.SIGCONT)

@@ -26,7 +26,7 @@ OUTAGES = [
 SLOTS = {"hosts": [{"name": "h[1-4]", "slots": 4}]}
 VECTORS = {"hosts": [{"name": "h[1-4]", "gpu": 4}]}
 QUEUES = {"/A": {"deserved": {"gpu": 10}, "over_quota_weight": 2}, "/B": {"deserved": {"gpu": 6}}}
-OWN = {
+OWN: dict[str, dict[str, Any]] = {
     "/A": {"own": [{"resource_group": "compute", "total": {"gpu": 10}}]},
     "/B": {"own": [{"resource_group": "compute", "total": {"gpu": 6}}]},
 }
@@ -37,6 +37,12 @@ BUDGETS = {
 }
 
 
+def with_budget(consumers: dict[str, dict[str, Any]], then: str) -> dict[str, dict[str, Any]]:
+    """The same, with a budget of /B."""
+    budget = {"hours": {"gpu": 12, "dominant_share": 2}, "period": "day", "then": then}
+    return consumers | {"/B": consumers["/B"] | {"budget": budget}}
+
+
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "slots": ("hybrid", SLOTS, OWNED, {"outages": OUTAGES}),
     "queues": ("fair_share", VECTORS, QUEUES, {"outages": OUTAGES}),
@@ -44,6 +50,8 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "resized": ("hybrid", {"slots": 16}, OWNED, {"slots": [{"at": "2h", "resource_group": "compute", "slots": 11}]}),
     "max_reclaims": ("hybrid", {"slots": 16}, OWNED, {"settings": {"max_reclaims": 1}}),
     "budgets": ("hybrid", {"slots": 16}, BUDGETS, {}),
+    "budgets of vectors": ("multidimensional", VECTORS, with_budget(OWN, "borrow_only"), {"outages": OUTAGES}),
+    "budgets of queues": ("fair_share", VECTORS, with_budget(QUEUES, "wait"), {"outages": OUTAGES}),
 }
 """Policy, resource group, settings of consumers, and more of the scenario."""
 

@@ -18,7 +18,7 @@ from fairhold.runtime.live.governing import Governing
 from fairhold.runtime.live.opening import Rising
 from fairhold.store.opening import open_store
 from fairhold.units import SECOND
-from tests.engines.governor_contract import PATIENT
+from tests.engines.governor_bench import PATIENT
 from tests.engines.kubernetes.fake_cluster import FakeCluster, ended
 from tests.kubernetes.estate import GPU, PLAN, state_of, template
 from tests.kubernetes.nodes import fake_node

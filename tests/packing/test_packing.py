@@ -269,3 +269,29 @@ def test_a_gang_that_packs_claims_nothing_beside_the_host_on_which_it_starts() -
     document = one_cycle(plan, state)
     assert held(document)["A"] == {"h2": 1}
     assert document["reclaims"] == []
+
+
+def test_an_idle_host_beyond_a_limit_stops_no_claim() -> None:
+    """R-SITE-4: the branch is at its limit, so the idle slot on h2 is of no use; its own leaf gives one."""
+    plan = plan_of("stacked", {"h1": 2, "h2": 1}, {"/D/A": 0, "/D/B": 0})
+    plan["policies"][0]["consumers"]["/D"] = {"limit": 2}
+    state = state_of({"/D/A": 1, "/D/B": 0}, {"/D/B": {"h1": 2}})
+    state["requests"][0]["avoid"] = ["zone=b"]
+    taken = [(row["consumer"], row["host"], row["units"], row["for"]) for row in one_cycle(plan, state)["reclaims"]]
+    assert taken == [("/D/B", "h1", 1, "/D/A")]
+
+
+def test_what_nobody_gives_for_one_request_is_claimed_for_the_next() -> None:
+    """R-SITE-4: /A misses 2; on h2, which one of its requests needs, nobody gives: both go on h1 for the other."""
+    plan = plan_of("stacked", {"h1": 2, "h2": 1}, {"/A": 3, "/B": 0})
+    plan["resource_groups"]["g"]["hosts"][1]["labels"] = {"zone": "b"}
+    state = state_of({"/A": 1, "/B": 0}, {"/B": {"h1": 2}})
+    state["requests"][0]["need"] = ["zone=b"]
+    more = {"consumer": "/A", "submitted": "2026-01-05T08:59:00Z"}
+    state["requests"] += [
+        {"id": "a", "count": 2, "avoid": ["zone=b"], **more},
+        {"id": "z", "count": 1, "priority": 9, **more},
+    ]
+    document = one_cycle(plan, state)
+    assert held(document)["z"]
+    assert sum(row["units"] for row in document["reclaims"]) == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 import fairhold.planio
 from fairhold.planio.codes import CODES
 
-ELSEWHERE = {"access.py", "codes.py", "provider.py"} | {
+ELSEWHERE = {"access.py", "codes.py", "notifications.py", "provider.py"} | {
     f"kai{part}.py" for part in ("files", "found", "queues", "together", "work")
 }
 """The table itself, and files whose codes have a page of their own."""

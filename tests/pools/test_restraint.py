@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.document import Cycle, run_cycle
-from fairhold.cycle.pooled.window_preview import pooled_ahead
+from fairhold.cycle.window_preview import pooled_ahead
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND, format_instant, parse_instant
 from tests.pools.small import NOW, inputs, of, on, own, run, taken

@@ -59,6 +59,8 @@ def may(who: str, address: str) -> bool:
 
 def reads_names(who: str, address: str) -> bool:
     """Whether names of others may stand in an answer to somebody."""
+    if address == "GET /v1/plan/schema":
+        return True  # examples of paths in the format, the same for every cluster
     if not who.endswith("_below"):
         return who in EVERYBODY
     return who.removesuffix("_below") in {P, A} and "/plan" in address  # the plan is one document

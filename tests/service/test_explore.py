@@ -35,7 +35,7 @@ def test_changes_become_a_text_of_the_plan_with_its_comments(tmp_path: Path) -> 
     text = PLAN.replace("{owned: 2}", "{owned: 2}  # the desk's")
     with Bank(tmp_path / "state", plan=text) as bank:
         changes = ["/Trading:owned=3", "/Research:limit=4", "/Research:demand=2"]
-        found = bank.post("/explore/plan", {"changes": changes})
+        found = bank.post("/explore/draft", {"changes": changes})
         assert found["text"].startswith(text[: text.index("/Trading: {")])
         assert "/Trading: {owned: 3}  # the desk's" in found["text"]
         assert (found["version"], found["left_out"]) == (1, ["/Research:demand=2"])
@@ -45,7 +45,7 @@ def test_changes_become_a_text_of_the_plan_with_its_comments(tmp_path: Path) -> 
             "policies[0].consumers./Trading.owned",
             "policies[0].consumers./Research.limit",
         }
-        assert bank.post("/explore/plan", {"changes": ["/Nobody:owned=1"]}, 422)["code"] == "change"
+        assert bank.post("/explore/draft", {"changes": ["/Nobody:owned=1"]}, 422)["code"] == "change"
         assert bank.get("/plan/schema")["properties"]["policies"]["items"]
 
 

@@ -296,7 +296,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/explore/plan": {
+    "/v1/explore/draft": {
         parameters: {
             query?: never;
             header?: never;
@@ -1587,7 +1587,7 @@ export interface components {
             ends: string;
             /**
              * Hours
-             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             * @description By resource, or `dominant_share`; empty under policies of slots.
              */
             hours: {
                 [key: string]: string;
@@ -1655,7 +1655,7 @@ export interface components {
             ends: string;
             /**
              * Hours
-             * @description Under these by resource, or `dominant_share`; empty under policies of slots.
+             * @description By resource, or `dominant_share`; empty under policies of slots.
              */
             hours: {
                 [key: string]: string;
@@ -1769,7 +1769,7 @@ export interface components {
          */
         Check: {
             /** Balances */
-            balances: components["schemas"]["fairhold__service__models__answers__Balance"][];
+            balances: components["schemas"]["fairhold__service__models__plan_answers__Balance"][];
             /** Faults */
             faults: components["schemas"]["Fault"][];
             /** Warnings */
@@ -2236,24 +2236,6 @@ export interface components {
             why: components["schemas"]["WhyBoth"] | null;
         };
         /**
-         * Balance
-         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
-         */
-        fairhold__service__models__answers__Balance: {
-            /** Balance */
-            balance: number;
-            /** Children Owned */
-            children_owned: number;
-            /** Consumer */
-            consumer: string;
-            /** Entry */
-            entry?: number | null;
-            /** Owned */
-            owned: number;
-            /** Resource Group */
-            resource_group: string;
-        };
-        /**
          * Notice
          * @description Units on their way to the leaf.
          */
@@ -2268,6 +2250,24 @@ export interface components {
             for: string | null;
             /** Units */
             units: number;
+        };
+        /**
+         * Balance
+         * @description What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`.
+         */
+        fairhold__service__models__plan_answers__Balance: {
+            /** Balance */
+            balance: number;
+            /** Children Owned */
+            children_owned: number;
+            /** Consumer */
+            consumer: string;
+            /** Entry */
+            entry?: number | null;
+            /** Owned */
+            owned: number;
+            /** Resource Group */
+            resource_group: string;
         };
         /**
          * Notice

@@ -17,6 +17,7 @@ interface Stop {
   units: number;
   for: string | null;
   anyway?: number;
+  deadline?: string;
 }
 
 export interface DiffDocument {
@@ -27,6 +28,7 @@ export interface DiffDocument {
     alone?: { units: number; by: string | null; lost: Record<string, string | number> };
     waits?: Record<string, unknown>;
     stops?: Stop[];
+    until?: string;
   };
   windows?: { now?: string; resource_groups?: Record<string, GroupDiff> }[];
 }
@@ -40,6 +42,21 @@ export function gains(group: GroupDiff): [string, Row][] {
   return Object.entries(group.consumers ?? {})
     .filter(([path]) => path !== "/")
     .sort(([, a], [, b]) => change(a.quota) - change(b.quota) || change(a.owned) - change(b.owned));
+}
+
+/** What the new plan alone stops by when: an instant, how much by then of whom and for whom; the first come first. */
+export function stopTimes(diff: DiffDocument): { at: number; units: number; text: string }[] {
+  const found = new Map<number, { at: number; units: number; parts: string[] }>();
+  for (const each of diff.over_time?.stops ?? []) {
+    const units = each.units - (each.anyway ?? 0);
+    if (units <= 0 || !each.deadline) continue;
+    const at = Date.parse(each.deadline);
+    const sum = found.get(at) ?? { at, units: 0, parts: [] };
+    sum.units += units;
+    sum.parts.push(`${units} of ${each.consumer}${each.for ? ` for ${each.for}` : ""}`);
+    found.set(at, sum);
+  }
+  return [...found.values()].sort((a, b) => a.at - b.at).map(({ at, units, parts }) => ({ at, units, text: parts.join(", ") }));
 }
 
 /** By consumer, what is stopped only because of the new plan, and for whom; of the notices where no time was looked at. */

@@ -17,6 +17,7 @@ export const RANGES: readonly Range[] = [
   { name: "1d", text: "1 day", span: 86400, step: 900, stepText: "quarter of an hour" },
   { name: "1w", text: "1 week", span: 604800, step: 3600, stepText: "hour" },
   { name: "4w", text: "4 weeks", span: 2419200, step: 14400, stepText: "4 hours" },
+  { name: "90d", text: "90 days", span: 7776000, step: 43200, stepText: "half day" },
 ];
 
 export interface Past {

@@ -8,16 +8,18 @@ export interface Route {
   /** What follows the page: the number of a job, the path of a consumer. */
   rest: string;
   query: URLSearchParams;
+  /** What only the page knows, with its `#`. */
+  hash: string;
 }
 
-export function parse(path: string, search: string): Route {
+export function parse(path: string, search: string, hash = ""): Route {
   const below = path.startsWith(BASE) ? path.slice(BASE.length) : path;
   const [page = "", ...rest] = below.split("/").filter(Boolean).map(decodeURIComponent);
-  return { page: page || "cluster", rest: rest.join("/"), query: new URLSearchParams(search) };
+  return { page: page || "cluster", rest: rest.join("/"), query: new URLSearchParams(search), hash };
 }
 
 export const route = signal<Route>(
-  typeof location === "undefined" ? parse("", "") : parse(location.pathname, location.search),
+  typeof location === "undefined" ? parse("", "") : parse(location.pathname, location.search, location.hash),
 );
 
 /** The address of a page. */
@@ -44,7 +46,7 @@ export function setQuery(changes: Record<string, string>): void {
 }
 
 function follow(): void {
-  route.value = parse(location.pathname, location.search);
+  route.value = parse(location.pathname, location.search, location.hash);
 }
 
 /** Follow links of the console without loading the page again. */
@@ -55,9 +57,10 @@ export function listen(): void {
     if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target || link.download) return;
     const target = new URL(link.href);
+    if (target.hash && target.pathname + target.search === location.pathname + location.search && target.hash === "#main") return;
     if (target.origin !== location.origin || !target.pathname.startsWith(`${BASE}/`)) return;
     event.preventDefault();
-    go(target.pathname + target.search);
+    go(target.pathname + target.search + target.hash);
     document.getElementById("main")?.focus({ preventScroll: true });
     scrollTo(0, 0);
   });

@@ -1,9 +1,11 @@
 import { useMemo, useState } from "preact/hooks";
 import { get, post, type Schemas } from "../api/client";
+import { instantOf } from "../lib/audit";
 import { ago, amount, count, several } from "../lib/format";
 import { byHost, coloursOf, type Standing } from "../lib/hosts";
 import { href, route, setQuery } from "../lib/route";
 import { useLive, useTick } from "../store/live";
+import { may, useMe } from "../store/me";
 import { Dialog } from "../ui/dialog";
 import { Empty, Pill, Shown } from "../ui/states";
 
@@ -57,10 +59,11 @@ function owners(host: Host): string {
   return `owned by ${host.owners.map((each) => each.consumer).join(", ")}`;
 }
 
-function Card({ host, standing, colours, onClose, onOpen }: {
+function Card({ host, standing, colours, mayManage, onClose, onOpen }: {
   host: Host;
   standing: readonly Standing[];
   colours: ReadonlyMap<string, string>;
+  mayManage: boolean;
   onClose: () => void;
   onOpen: () => void;
 }) {
@@ -87,11 +90,13 @@ function Card({ host, standing, colours, onClose, onOpen }: {
         {host.starting ? `, ${count(host.starting)} starting` : ""}
         {notes.filter(Boolean).map((note) => ` · ${note}`)}
       </small>
-      <div class="buttons left">
-        <button type="button" onClick={isOpen ? onClose : onOpen}>
-          {isOpen ? "Close" : "Open"}
-        </button>
-      </div>
+      {mayManage && (
+        <div class="buttons left">
+          <button type="button" onClick={isOpen ? onClose : onOpen}>
+            {isOpen ? "Close" : "Open"}
+          </button>
+        </div>
+      )}
     </article>
   );
 }
@@ -103,9 +108,22 @@ export function whoStands(standing: readonly Standing[]): string {
   return [...sums].map(([consumer, units]) => `${count(units)} of ${consumer}`).join(", ");
 }
 
+const WHEN = [
+  ["at", "It closes at; empty: now"],
+  ["until", "It opens again at; empty: when somebody opens it"],
+  ["by", "What still runs there is stopped at; empty: each by the grace of its consumer"],
+] as const;
+
+/** What is sent to close a host. */
+export function closing(reason: string, drain: boolean, times: { at: string; until: string; by: string }): Schemas["CloseBody"] {
+  const instant = (text: string): string | null => instantOf(text) || null;
+  return { reason, drain, at: instant(times.at), until: instant(times.until), by: drain ? instant(times.by) : null };
+}
+
 function CloseDialog({ host, standing, onDone }: { host: Host; standing: readonly Standing[]; onDone: () => void }) {
   const [reason, setReason] = useState("");
   const [isDrain, setDrain] = useState(false);
+  const [times, setTimes] = useState({ at: "", until: "", by: "" });
   const who = whoStands(standing);
   return (
     <Dialog
@@ -113,7 +131,7 @@ function CloseDialog({ host, standing, onDone }: { host: Host; standing: readonl
       action={isDrain ? "Close and drain" : "Close"}
       isDangerous={isDrain}
       onDo={async () => {
-        await post("/v1/hosts/{host}/close", { host: host.host }, { reason, drain: isDrain } as never);
+        await post("/v1/hosts/{host}/close", { host: host.host }, closing(reason, isDrain, times));
       }}
       onClose={onDone}
     >
@@ -131,6 +149,12 @@ function CloseDialog({ host, standing, onDone }: { host: Host; standing: readonl
         <input type="checkbox" checked={isDrain} onChange={(event) => setDrain(event.currentTarget.checked)} />
         Drain it: also take back what runs there
       </label>
+      {WHEN.filter(([name]) => name !== "by" || isDrain).map(([name, label]) => (
+        <label key={name}>
+          {label}
+          <input type="datetime-local" value={times[name]} onInput={(event) => setTimes({ ...times, [name]: event.currentTarget.value })} />
+        </label>
+      ))}
     </Dialog>
   );
 }
@@ -158,6 +182,7 @@ function HostMap({ hosts, allocations, onChange }: {
   const { query } = route.value;
   const [text, state] = [(query.get("find") ?? "").toLowerCase(), query.get("state") ?? ""];
   const [asked, setAsked] = useState<{ host: Host; isClose: boolean } | null>(null);
+  const mayManage = may(useMe().data, "manage_hosts", "/");
   const standing = useMemo(() => byHost(allocations), [allocations]);
   const colours = useMemo(() => coloursOf(allocations), [allocations]);
   const wanted = hosts.filter(
@@ -201,6 +226,7 @@ function HostMap({ hosts, allocations, onChange }: {
             host={host}
             standing={standing.get(host.host) ?? []}
             colours={colours}
+            mayManage={mayManage}
             onClose={() => setAsked({ host, isClose: true })}
             onOpen={() => setAsked({ host, isClose: false })}
           />

@@ -21,9 +21,9 @@ export const PAGES: readonly Entry[] = [
   { name: "jobs", title: "Jobs", letter: "j", about: "What runs, what waits and why" },
   { name: "hosts", title: "Hosts", letter: "h", about: "Who stands where" },
   { name: "plan", title: "Plan", letter: "p", about: "Read, change, compare, revert" },
-  { name: "what-if", title: "What if", letter: "i", about: "Other numbers, the same demand" },
+  { name: "what-if", title: "What if", letter: "i", about: "Other numbers, the same demand", needs: "view" },
   { name: "usage", title: "Usage", letter: "u", about: "Hours by consumer and user" },
-  { name: "windows", title: "Windows", letter: "w", about: "When another part of the plan holds" },
+  { name: "windows", title: "Windows", letter: "w", about: "When another part of the plan holds", needs: "view" },
   { name: "events", title: "Events", letter: "e", about: "What happened" },
   { name: "audit", title: "Audit", letter: "a", about: "Who did what, and what was refused", needs: "read_audit" },
 ];

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { changeJob, post, type Schemas } from "../api/client";
 import { count, several } from "../lib/format";
+import { may, useMe, type Me } from "../store/me";
 import { Dialog } from "../ui/dialog";
 
 type Job = Schemas["Job"];
@@ -47,8 +48,14 @@ async function carryOut(name: Name, job: Job, text: string): Promise<void> {
 const FIELD: Partial<Record<Name, string>> = { hold: "Why, for people", move: "Consumer, by its path", priority: "Priority" };
 const NAMES: readonly Name[] = ["hold", "release", "priority", "move", "requeue", "cancel"];
 
-/** What can be done to a job. */
+/** Whether somebody may do it: the owner of a job, or who manages jobs there. */
+export function mayChange(me: Me | null, job: Job): boolean {
+  return may(me, "manage_jobs", job.consumer) || (job.user === me?.user && may(me, "submit", job.consumer));
+}
+
+/** What can be done to a job, for those who may. */
 export function Actions({ job, onDone }: { job: Job; onDone: () => void }) {
+  const me = useMe().data;
   const [name, setName] = useState<Name | null>(null);
   const [text, setText] = useState("");
   const begin = (chosen: Name): void => {
@@ -56,6 +63,7 @@ export function Actions({ job, onDone }: { job: Job; onDone: () => void }) {
     setName(chosen);
   };
   const field = name && FIELD[name];
+  if (!mayChange(me, job)) return null;
   return (
     <div class="buttons left">
       {NAMES.filter((each) => isPossible(each, job)).map((each) => (

@@ -1,3 +1,4 @@
+import { autocompletion, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
@@ -7,7 +8,8 @@ import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "preact/hooks";
-import type { Fault } from "../api/client";
+import { get, type Fault } from "../api/client";
+import { keysAt, placeOf, valuesAt } from "../lib/plan-words";
 
 const LOOK = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--panel)", height: "min(60vh, 40rem)", fontSize: "13px" },
@@ -16,6 +18,9 @@ const LOOK = EditorView.theme({
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--idle) !important" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-tooltip": { backgroundColor: "var(--panel)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--accent-text)" },
+  ".cm-completionInfo": { padding: "0.3rem 0.5rem", maxWidth: "22rem" },
   ".cm-deletedChunk": { backgroundColor: "color-mix(in srgb, var(--bad) 14%, transparent)" },
   ".cm-changedLine": { backgroundColor: "color-mix(in srgb, var(--good) 14%, transparent) !important" },
 });
@@ -42,6 +47,29 @@ const READ: Extension[] = [
   EditorView.contentAttributes.of({ tabindex: "0" }),
 ];
 
+let schema: Promise<object> | null = null;
+
+/** Keys and values that may stand there, by the schema of plans; below `consumers` of an entry also the plan's paths. */
+async function complete(context: CompletionContext): Promise<CompletionResult | null> {
+  const word = context.matchBefore(/[\w/.-]*/);
+  if (!word || (word.from === word.to && !context.explicit)) return null;
+  schema ??= get("/v1/plan/schema") as Promise<object>;
+  const known = await schema;
+  const before = context.state.sliceDoc(0, word.from);
+  const place = placeOf(before + word.text);
+  const key = /([\w"]+):\s*$/.exec(before.slice(before.lastIndexOf("\n") + 1))?.[1];
+  if (key) {
+    const options = valuesAt(known, [...place, key]).map((label) => ({ label, type: "constant" }));
+    return options.length ? { from: word.from, options } : null;
+  }
+  const paths = place.at(-1) === "consumers" ? [...new Set(context.state.doc.toString().match(/\/[\w/.-]+/g) ?? [])] : [];
+  const options = [
+    ...paths.map((path) => ({ label: path, apply: `${path}: `, type: "variable" })),
+    ...keysAt(known, place).map(({ name, about }) => ({ label: name, apply: `${name}: `, info: about, type: "property" })),
+  ];
+  return options.length ? { from: word.from, options, validFor: /^[\w/.-]*$/ } : null;
+}
+
 /** Faults where they are: a line, or the first one where none is known. */
 function marksOf(state: EditorState, faults: readonly Fault[], severity: "error" | "warning"): Diagnostic[] {
   return faults.map((fault) => {
@@ -60,8 +88,10 @@ function view(box: HTMLDivElement, state: EditorState): EditorView {
 }
 
 /** The text of a plan, with faults at their lines; read only where nobody listens. */
-export function Editor({ text, onChange, faults, warnings }: {
+export function Editor({ text, original, onChange, faults, warnings }: {
   text: string;
+  /** What differs from this is marked. */
+  original?: string;
   onChange?: (text: string) => void;
   faults: readonly Fault[];
   warnings: readonly Fault[];
@@ -75,7 +105,9 @@ export function Editor({ text, onChange, faults, warnings }: {
           drawSelection(),
           highlightActiveLine(),
           lintGutter(),
-          keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
+          autocompletion({ override: [complete] }),
+          ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
+          keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) onChange(update.state.doc.toString());
           }),

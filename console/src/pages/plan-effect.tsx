@@ -2,7 +2,9 @@ import type { Schemas } from "../api/client";
 import { clock, count, several } from "../lib/format";
 import { consumerHref } from "../lib/route";
 import { Told } from "../ui/states";
-import { gains, stopsOf, type DiffDocument, type Pair } from "../lib/effect";
+import { gains, stopsOf, stopTimes, type DiffDocument, type Pair } from "../lib/effect";
+import { serverNow } from "../lib/clock";
+import { TimeMarks } from "../ui/time-marks";
 
 function Change({ pair }: { pair: Pair | undefined }) {
   if (!pair) return <span class="nil">–</span>;
@@ -17,12 +19,30 @@ function Change({ pair }: { pair: Pair | undefined }) {
   );
 }
 
+/** Quota before and after as two bars of one scale, with a mark where what it has now ends. */
+function BeforeAfter({ quota, has, scale }: { quota: Pair; has: number | undefined; scale: number }) {
+  const share = (units: number | null): string => `${Math.min(100, (100 * (units ?? scale)) / scale)}%`;
+  const text = `quota ${count(quota[0])} before, ${count(quota[1])} after${has === undefined ? "" : `, has ${count(has)}`}`;
+  return (
+    <div class="before-after" role="img" aria-label={text} title={text}>
+      <span class="part idle" style={{ width: share(quota[0]) }} />
+      <span class={`part ${(quota[1] ?? Infinity) < (quota[0] ?? Infinity) ? "borrowed" : "own"}`} style={{ width: share(quota[1]) }} />
+      {has !== undefined && <i class="mark owned" style={{ left: share(has) }} />}
+    </div>
+  );
+}
+
+function scaleOf(rows: readonly [string, { quota?: Pair; allocated?: number }][]): number {
+  return Math.max(1, ...rows.flatMap(([, row]) => [...(row.quota ?? []), row.allocated ?? 0]).map((each) => each ?? 0));
+}
+
 function Groups({ diff }: { diff: DiffDocument }) {
   const groups = Object.entries(diff.resource_groups).filter(([, group]) => Object.keys(group.consumers ?? {}).length);
   if (!groups.length) return <p>Nobody's numbers differ now.</p>;
+  const drawn = groups.map(([name, group]) => [name, gains(group)] as const);
   return (
     <>
-      {groups.map(([name, group]) => (
+      {drawn.map(([name, rows]) => (
         <table class="plain" key={name}>
           <caption>{name}, now</caption>
           <thead>
@@ -31,11 +51,12 @@ function Groups({ diff }: { diff: DiffDocument }) {
               <th class="number">owns</th>
               <th class="number">limit</th>
               <th class="number">quota</th>
+              <th>before → after; the mark: what it has</th>
               <th class="number">has</th>
             </tr>
           </thead>
           <tbody>
-            {gains(group).map(([path, row]) => (
+            {rows.map(([path, row]) => (
               <tr key={path}>
                 <td>
                   <a href={consumerHref(path)}>{path}</a>
@@ -49,6 +70,7 @@ function Groups({ diff }: { diff: DiffDocument }) {
                 <td class="number">
                   <Change pair={row.quota} />
                 </td>
+                <td>{row.quota && <BeforeAfter quota={row.quota} has={row.allocated} scale={scaleOf(rows)} />}</td>
                 <td class="number">{count(row.allocated)}</td>
               </tr>
             ))}
@@ -71,6 +93,7 @@ function Stops({ diff }: { diff: DiffDocument }) {
         {alone?.by && `, by ${clock(alone.by)}`}
         {lost.length > 0 && `; ${lost.join(", ")} of work are lost`}.
       </p>
+      <TimeMarks label="When it stops what runs now" from={serverNow()} marks={stopTimes(diff)} />
       <ul>
         {stops.slice(0, 12).map((each) => (
           <li key={each.consumer}>
@@ -97,9 +120,14 @@ function Waits({ diff }: { diff: DiffDocument }) {
 
 function Coming({ diff }: { diff: DiffDocument }) {
   if (!diff.windows?.length) return null;
+  const marks = diff.windows.slice(0, 20).flatMap((each) => {
+    const changes = Object.values(each.resource_groups ?? {}).flatMap((group) => gains(group)).length;
+    return each.now ? [{ at: Date.parse(each.now), units: changes, text: `${several(changes, "consumer")} with another number` }] : [];
+  });
   return (
     <>
       <h3>At the coming windows</h3>
+      <TimeMarks label="When the coming windows open and close" from={serverNow()} marks={marks} />
       <table class="plain">
         <tbody>
           {diff.windows.slice(0, 20).map((each, at) => {

@@ -1,10 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
-import { applyPlan, get, post, Refusal, type Fault, type Schemas } from "../api/client";
+import { get, post, type Schemas } from "../api/client";
+import { decodeDraft, type Draft } from "../lib/draft";
 import { ago, several } from "../lib/format";
-import { href, route, setQuery } from "../lib/route";
-import { useLive } from "../store/live";
+import { go, href, route, setQuery } from "../lib/route";
+import { useLive, type Live } from "../store/live";
 import { Dialog } from "../ui/dialog";
-import { Panel, Shown, Told, Trouble } from "../ui/states";
+import { Panel, Shown, Trouble } from "../ui/states";
+import { maySomewhere, useMe } from "../store/me";
+import { Edit } from "./plan-edit";
 import { Compare, Editor } from "./plan-editor";
 import { Effect } from "./plan-effect";
 
@@ -37,82 +40,6 @@ function Versions({ plans, shown }: { plans: readonly PlanHead[]; shown: number 
   );
 }
 
-/** Faults of a text, as the service finds them; asked when nobody types. */
-function useFaults(text: string, isChanged: boolean): { faults: Fault[]; warnings: Fault[]; isChecked: boolean } {
-  const [found, setFound] = useState({ faults: [] as Fault[], warnings: [] as Fault[], isChecked: false });
-  useEffect(() => {
-    if (!isChanged) {
-      setFound({ faults: [], warnings: [], isChecked: false });
-      return;
-    }
-    let isStale = false;
-    setFound((was) => ({ ...was, isChecked: false }));
-    const timer = setTimeout(() => {
-      post("/v1/plan/check", {}, { text }).then(
-        ({ faults, warnings }) => !isStale && setFound({ faults, warnings, isChecked: true }),
-        (error: Error) => {
-          const faults = error instanceof Refusal ? error.faults : [];
-          if (!isStale) setFound({ faults, warnings: [], isChecked: true });
-        },
-      );
-    }, 300);
-    return () => {
-      isStale = true;
-      clearTimeout(timer);
-    };
-  }, [text, isChanged]);
-  return found;
-}
-
-function FaultList({ faults, kind }: { faults: readonly Fault[]; kind: "trouble" | "warned" }) {
-  if (!faults.length) return null;
-  return (
-    <div role="status">
-      <ul class={kind}>
-        {faults.slice(0, 30).map((fault, at) => (
-          <li key={at}>
-            {fault.line > 0 && `Line ${fault.line}: `}
-            <Told text={`${fault.what}; ${fault.mend}`} /> <code>{fault.code}</code>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-interface Asked {
-  text: string;
-  version: number;
-}
-
-function Apply({ asked, onDone }: { asked: Asked; onDone: () => void }) {
-  const [comment, setComment] = useState("");
-  const [span, setSpan] = useState("");
-  return (
-    <Dialog
-      title={`Put this plan in force after version ${asked.version}`}
-      action="Put in force"
-      isDangerous
-      onDo={async () => {
-        const more = span ? { for: span } : {};
-        await applyPlan({ text: asked.text, comment, ...more }, asked.version, false);
-        setQuery({ version: "" });
-      }}
-      onClose={onDone}
-    >
-      <p>It holds for everybody at once. What it stops, and whom, is said in the preview beside the editor.</p>
-      <label>
-        Why, for everybody
-        <input value={comment} required maxLength={500} onInput={(event) => setComment(event.currentTarget.value)} />
-      </label>
-      <label>
-        For a time, as 2h or 3d; then this version comes back. Empty: until somebody changes it
-        <input value={span} onInput={(event) => setSpan(event.currentTarget.value)} />
-      </label>
-    </Dialog>
-  );
-}
-
 function Revert({ to, version, onDone }: { to: number; version: number; onDone: () => void }) {
   const [diff, setDiff] = useState<Diff | null>(null);
   const [error, setError] = useState<Error | null>(null);
@@ -127,7 +54,7 @@ function Revert({ to, version, onDone }: { to: number; version: number; onDone: 
       isDangerous
       onDo={async () => {
         await post("/v1/plan/revert", {}, { to, comment: "", was: {} }, headers);
-        setQuery({ version: "", view: "" });
+        setQuery({ version: "", with: "" });
       }}
       onClose={onDone}
     >
@@ -137,71 +64,21 @@ function Revert({ to, version, onDone }: { to: number; version: number; onDone: 
   );
 }
 
-function Preview({ text, version, isReady }: { text: string; version: number; isReady: boolean }) {
-  const [state, setState] = useState<{ diff: Diff | null; error: Error | null; isBusy: boolean }>({ diff: null, error: null, isBusy: false });
-  useEffect(() => setState({ diff: null, error: null, isBusy: false }), [text, version]);
-  const look = (): void => {
-    setState({ diff: null, error: null, isBusy: true });
-    post("/v1/plan/diff", {}, { text, was: {}, next: "7d" }).then(
-      (diff) => setState({ diff, error: null, isBusy: false }),
-      (error: Error) => setState({ diff: null, error, isBusy: false }),
-    );
-  };
-  return (
-    <Panel
-      title="What it would do"
-      side={
-        <button type="button" onClick={look} disabled={!isReady || state.isBusy}>
-          {state.isBusy ? "Working it out…" : "Dry run"}
-        </button>
-      }
-    >
-      {state.error && <Trouble error={state.error} />}
-      {state.diff && <Effect diff={state.diff} />}
-      {!state.diff && !state.error && <p>Change the text, then look what that would do now and in the coming week. A dry run changes nothing.</p>}
-    </Panel>
+/** What a version is compared with, by the query `with`; null: it is shown alone. */
+function useOther(plan: Plan): Live<Plan | null> {
+  const other = route.value.query.get("with") ?? "";
+  return useLive(
+    async (signal) => (other && other !== String(plan.version) ? get("/v1/plan/versions/{version}", { version: other }, signal) : null),
+    [other, plan.version],
+    () => false,
   );
 }
 
-function Edit({ plan, onDone }: { plan: Plan; onDone: () => void }) {
-  const [text, setText] = useState(plan.text);
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const isChanged = text !== plan.text;
-  const { faults, warnings, isChecked } = useFaults(text, isChanged);
-  const isReady = isChanged && isChecked && faults.length === 0;
-  return (
-    <div class="columns spaced">
-      <div>
-        <Editor key={plan.version} text={plan.text} onChange={setText} faults={faults} warnings={warnings} />
-        <FaultList faults={faults} kind="trouble" />
-        <FaultList faults={warnings} kind="warned" />
-        <div class="buttons left">
-          <button type="button" class="primary" disabled={!isReady} onClick={() => setAsked({ text, version: plan.version })}>
-            Put in force…
-          </button>
-          <button type="button" onClick={onDone}>
-            {isChanged ? "Drop the changes" : "Leave it"}
-          </button>
-        </div>
-      </div>
-      <Preview text={text} version={plan.version} isReady={isReady} />
-      {asked && (
-        <Apply
-          asked={asked}
-          onDone={() => {
-            setAsked(null);
-            onDone();
-          }}
-        />
-      )}
-    </div>
-  );
-}
-
-function Reading({ plan, current, onEdit }: { plan: Plan; current: Plan; onEdit: () => void }) {
+function Reading({ plan, current, mayEdit, onEdit }: { plan: Plan; current: Plan; mayEdit: boolean; onEdit: () => void }) {
   const [isBack, setBack] = useState(false);
   const isOld = plan.version !== current.version;
-  const isCompared = route.value.query.get("view") === "compare";
+  const other = useOther(plan).data;
+  const compare = (version: number): void => setQuery({ version: isOld ? String(plan.version) : "", with: String(version) });
   return (
     <>
       <p class="under">
@@ -210,23 +87,43 @@ function Reading({ plan, current, onEdit }: { plan: Plan; current: Plan; onEdit:
         {plan.until && `; the version before comes back ${ago(plan.until)}`}
       </p>
       <div class="buttons left">
-        {isOld ? (
-          <>
-            <button type="button" onClick={() => setQuery({ view: isCompared ? "" : "compare" })}>
-              {isCompared ? "Text alone" : `Compare with version ${current.version}`}
-            </button>
-            <button type="button" class="danger" onClick={() => setBack(true)}>
-              Back to this version…
-            </button>
-          </>
-        ) : (
+        {!isOld && mayEdit && (
           <button type="button" class="primary" onClick={onEdit}>
             Edit
           </button>
         )}
+        {isOld && (
+          <button type="button" onClick={() => compare(current.version)}>
+            Compare with version {current.version}
+          </button>
+        )}
+        {plan.version > 1 && (
+          <button type="button" onClick={() => compare(plan.version - 1)}>
+            What it changed
+          </button>
+        )}
+        {other && (
+          <button type="button" onClick={() => setQuery({ with: "" })}>
+            Text alone
+          </button>
+        )}
+        {isOld && mayEdit && (
+          <button type="button" class="danger" onClick={() => setBack(true)}>
+            Back to this version…
+          </button>
+        )}
       </div>
-      {isOld && isCompared ? (
-        <Compare key={`${plan.version} ${current.version}`} before={plan.text} after={current.text} />
+      {other ? (
+        <>
+          <p class="under">
+            From version {Math.min(plan.version, other.version)} to version {Math.max(plan.version, other.version)}:
+          </p>
+          <Compare
+            key={`${plan.version} ${other.version}`}
+            before={other.version < plan.version ? other.text : plan.text}
+            after={other.version < plan.version ? plan.text : other.text}
+          />
+        </>
       ) : (
         <Editor key={plan.version} text={plan.text} faults={[]} warnings={[]} />
       )}
@@ -237,10 +134,21 @@ function Reading({ plan, current, onEdit }: { plan: Plan; current: Plan; onEdit:
 
 const APPLIED = "PlanApplied";
 
+/** The draft that an address brings; what is typed later does not come back as one. */
+function useDraft(hash: string): Draft | null {
+  const [draft, setDraft] = useState<Draft | null>(null);
+  useEffect(() => {
+    void decodeDraft(hash).then(setDraft);
+  }, [hash]);
+  return draft;
+}
+
 /** The plan: read, compared, changed, put back. */
 export function PlanPage() {
   const version = route.value.query.get("version") ?? "";
+  const mayEdit = maySomewhere(useMe().data, "edit_plan");
   const [isEdited, setEdited] = useState(false);
+  const draft = useDraft(route.value.hash);
   const isMeant = (told: { kind: string }): boolean => told.kind === APPLIED;
   const current = useLive((signal) => get("/v1/plan", {}, signal), [], isMeant);
   const versions = useLive((signal) => get("/v1/plan/versions", { limit: 50 }, signal), [], isMeant);
@@ -255,11 +163,17 @@ export function PlanPage() {
       <Shown live={current}>
         {(plan) => {
           const shown = version && old.data ? old.data : plan;
-          if (isEdited && !version) return <Edit key={plan.version} plan={plan} onDone={() => setEdited(false)} />;
+          if ((isEdited || draft) && !version) {
+            const leave = (): void => {
+              setEdited(false);
+              go(href("plan"), true);
+            };
+            return <Edit key={`${plan.version} ${draft?.text ?? ""}`} plan={plan} draft={draft} mayApply={mayEdit} onDone={leave} />;
+          }
           return (
             <div class="columns wide-left">
               <div>
-                <Reading plan={shown} current={plan} onEdit={() => setEdited(true)} />
+                <Reading plan={shown} current={plan} mayEdit={mayEdit} onEdit={() => setEdited(true)} />
               </div>
               <Shown live={versions}>
                 {(found) =>

@@ -8,6 +8,7 @@ import { sumsOf, usageCsv, type Sum } from "../lib/usage";
 import { useLive } from "../store/live";
 import { Empty, Shown } from "../ui/states";
 import { Table, type Column } from "../ui/table";
+import { Typed } from "../ui/typed";
 
 const SPANS: [string, string, number][] = [
   ["1h", "the last hour", 3600],
@@ -16,9 +17,9 @@ const SPANS: [string, string, number][] = [
   ["4w", "the last four weeks", 2419200],
   ["all", "all that is kept", 0],
 ];
-const BY = ["consumer", "user", "job"];
+const BY = ["consumer", "user", "job", "label"];
 
-function columnsOf(by: string, most: number): Column<Sum>[] {
+function columnsOf(by: string, most: number, currency: string): Column<Sum>[] {
   const hours = (key: "own" | "borrowed" | "lent" | "lost", head: string): Column<Sum> => ({
     key,
     head,
@@ -30,10 +31,11 @@ function columnsOf(by: string, most: number): Column<Sum>[] {
   const name = (row: Sum) => {
     if (by === "consumer") return <a href={consumerHref(row.name)}>{row.name}</a>;
     if (!row.name) return <span class="nil">nobody</span>;
+    if (by.startsWith("label:")) return row.name;
     return <a href={by === "job" ? href("jobs", row.name) : href("jobs", "", { user: row.name, all: "1" })}>{row.name}</a>;
   };
   return [
-    { key: "name", head: by, width: "minmax(9rem, 18rem)", cell: name },
+    { key: "name", head: by.replace("label:", ""), width: "minmax(9rem, 18rem)", cell: name },
     { key: "resource", head: "resource", width: "7rem", isMinor: true, cell: (row) => row.resource || "unknown" },
     {
       key: "bar",
@@ -51,17 +53,20 @@ function columnsOf(by: string, most: number): Column<Sum>[] {
     hours("borrowed", "borrowed"),
     hours("lent", "lent out"),
     hours("lost", "work lost"),
+    ...(currency ? [{ key: "cost", head: `cost, ${currency}`, width: "7rem", isNumber: true, cell: (row: Sum) => (row.cost === null ? "–" : row.cost.toFixed(2)) }] : []),
   ];
 }
 
 function Rows({ usage, by }: { usage: Schemas["Usage"]; by: string }) {
   const rows = useMemo(() => sumsOf(usage, by), [usage, by]);
   const most = Math.max(1e-9, ...rows.slice(0, 1000).map((row) => row.own + row.borrowed));
-  const columns = useMemo(() => columnsOf(by, most), [by, most]);
+  const currency = usage.currency ?? "";
+  const columns = useMemo(() => columnsOf(by, most, currency), [by, most, currency]);
   return (
     <>
       <p class="under">
         From {rows.length ? clock(usage.from) : "–"} to {clock(usage.to)}, exact.{" "}
+        {currency && usage.cost && `In all ${Number(usage.cost).toFixed(2)} ${currency}. `}
         <button type="button" onClick={() => download(csv(usageCsv(usage)), "usage", usage.to, "text/csv", "csv")}>
           Download CSV
         </button>
@@ -74,13 +79,15 @@ function Rows({ usage, by }: { usage: Schemas["Usage"]; by: string }) {
 /** Hours that were used, exactly. */
 export function Usage() {
   const { query } = route.value;
-  const by = BY.find((each) => each === query.get("by")) ?? "consumer";
+  const chosen = BY.find((each) => each === query.get("by")) ?? "consumer";
+  const label = query.get("label") ?? "";
+  const by = chosen === "label" ? `label:${label}` : chosen;
   const [span, , seconds] = SPANS.find(([each]) => each === query.get("span")) ?? SPANS[1]!;
   const consumer = query.get("consumer") ?? "";
   const live = useLive(
     (signal) => {
       const from = seconds ? new Date(serverNow() - seconds * 1000).toISOString() : "";
-      return get("/v1/usage", { by: `${by},kind`, from, consumer }, signal);
+      return get("/v1/usage", { by: by === "label:" ? "kind" : `${by},kind`, from, consumer }, signal);
     },
     [by, seconds, consumer],
     (told) => told.kind === "UsageSpan",
@@ -91,12 +98,13 @@ export function Usage() {
       <div class="tools">
         <label>
           By{" "}
-          <select value={by} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
+          <select value={chosen} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
             {BY.map((each) => (
               <option key={each}>{each}</option>
             ))}
           </select>
         </label>
+        {chosen === "label" && <Typed name="label" label="Its name" />}
         <label>
           In{" "}
           <select value={span} onChange={(event) => setQuery({ span: event.currentTarget.value })}>
@@ -114,7 +122,7 @@ export function Usage() {
           Count again
         </button>
       </div>
-      <Shown live={live}>{(usage) => <Rows usage={usage} by={by} />}</Shown>
+      {by === "label:" ? <Empty>Name the label by whose values hours are summed.</Empty> : <Shown live={live}>{(usage) => <Rows usage={usage} by={by} />}</Shown>}
     </div>
   );
 }

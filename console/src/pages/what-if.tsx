@@ -1,11 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, post, type Schemas } from "../api/client";
 import { clock, count } from "../lib/format";
-import { consumerHref, href, route, setQuery } from "../lib/route";
+import { serverNow } from "../lib/clock";
+import { draftHref } from "../lib/draft";
+import { consumerHref, go, route, setQuery } from "../lib/route";
 import { changesOf, knobsOf, valueOf, withChange, type Knob } from "../lib/what-if";
 import { useLive } from "../store/live";
 import { hear } from "../store/link";
 import { Empty, Panel, Shown, Told, Trouble } from "../ui/states";
+import { Effect } from "./plan-effect";
 import { Explained, type Explanation } from "./why-consumer";
 
 type Explored = Schemas["Explored"];
@@ -147,6 +150,78 @@ function Answer({ changes, consumer }: { changes: readonly string[]; consumer: s
   );
 }
 
+/** Changes as a text of the plan. */
+function drafted(changes: readonly string[]): Promise<Schemas["Draft"]> {
+  return post("/v1/explore/draft", {}, { changes: [...changes], consumer: "" });
+}
+
+function MakePlan({ changes }: { changes: readonly string[] }) {
+  const [error, setError] = useState<Error | null>(null);
+  const open = async (): Promise<void> => {
+    try {
+      go(await draftHref(await drafted(changes)));
+    } catch (found) {
+      setError(found as Error);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="primary" onClick={() => void open()}>
+        Make it a draft of the plan
+      </button>
+      {error && <Trouble error={error} />}
+    </>
+  );
+}
+
+/** Seconds until an hour of the reader's day, today or tomorrow. */
+export function secondsUntil(hour: number, now: number): number {
+  const at = new Date(now);
+  at.setHours(hour, 0, 0, 0);
+  if (at.getTime() <= now) at.setDate(at.getDate() + 1);
+  return Math.ceil((at.getTime() - now) / 1000);
+}
+
+const AHEAD: [string, (now: number) => number][] = [
+  ["tonight, 22:00", (now) => secondsUntil(22, now)],
+  ["tomorrow, 08:00", (now) => secondsUntil(8, now)],
+  ["a week on", () => 604800],
+];
+
+/** The cluster played on under the plan with the changes, beside what happens without them. */
+function PlayOn({ changes }: { changes: readonly string[] }) {
+  const [state, setState] = useState<{ diff: Schemas["Difference"] | null; left: string[]; error: Error | null; isBusy: boolean }>(NOTHING);
+  useEffect(() => setState(NOTHING), [changes.join("\n")]);
+  const play = async (seconds: number): Promise<void> => {
+    setState({ ...NOTHING, isBusy: true });
+    try {
+      const draft = await drafted(changes);
+      const diff = await post("/v1/plan/diff", {}, { text: draft.text, was: {}, next: `${seconds}s` });
+      setState({ ...NOTHING, diff, left: draft.left_out });
+    } catch (error) {
+      setState({ ...NOTHING, error: error as Error });
+    }
+  };
+  return (
+    <Panel title="Play on" side={<small>as it is now, until then: who is stopped, who waits longer, what the windows do</small>}>
+      <div class="buttons left">
+        {AHEAD.map(([name, seconds]) => (
+          <button key={name} type="button" disabled={state.isBusy || !changes.length} onClick={() => void play(seconds(serverNow()))}>
+            Until {name}
+          </button>
+        ))}
+        {state.isBusy && <span>It is being played…</span>}
+        {!changes.length && <span>Move a slider first.</span>}
+      </div>
+      {state.error && <Trouble error={state.error} />}
+      {state.left.length > 0 && <p class="warned">What is wanted is as it is now: {state.left.join(", ")} is left out.</p>}
+      {state.diff && <Effect diff={state.diff} />}
+    </Panel>
+  );
+}
+
+const NOTHING = { diff: null, left: [] as string[], error: null, isBusy: false };
+
 function Sliders({ content }: { content: Schemas["Explorable"] }) {
   const { query } = route.value;
   const paths = content.consumers.map((each) => each.path);
@@ -176,9 +251,8 @@ function Sliders({ content }: { content: Schemas["Explorable"] }) {
             All as it is
           </button>
         )}
-        <span>
-          Nothing is changed here. To make it so, <a href={href("plan")}>edit the plan</a>.
-        </span>
+        {changes.length > 0 && <MakePlan changes={changes} />}
+        <span>Nothing is changed here.</span>
       </div>
       <Panel title="Other numbers">
         <div class="sliders">
@@ -196,6 +270,7 @@ function Sliders({ content }: { content: Schemas["Explorable"] }) {
         )}
       </Panel>
       <Answer changes={changes} consumer={consumer} />
+      <PlayOn changes={changes} />
     </>
   );
 }

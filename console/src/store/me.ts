@@ -9,7 +9,13 @@ export function useMe(): Live<Me> {
   return useLive((signal) => get("/v1/me", {}, signal), [], () => false);
 }
 
-/** Whether somebody has a permission for the whole cluster. */
-export function mayEverywhere(me: Me | null, permission: string): boolean {
-  return me?.permissions[permission]?.includes("/") ?? false;
+/** Whether somebody has a permission for a consumer; `/`: for the whole cluster. */
+export function may(me: Me | null, permission: string, path: string): boolean {
+  const paths = me?.permissions[permission] ?? [];
+  return paths.some((each) => `${path}/`.startsWith(`${each.replace(/\/$/, "")}/`));
+}
+
+/** Whether somebody has a permission somewhere. */
+export function maySomewhere(me: Me | null, permission: string): boolean {
+  return (me?.permissions[permission] ?? []).length > 0;
 }

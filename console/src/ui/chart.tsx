@@ -41,8 +41,12 @@ export function Chart({ label, times, areas, lines = [], unit }: {
   useEffect(() => {
     const node = box.current;
     if (!node) return;
-    const style = getComputedStyle(node);
-    const colour = (name: string): string => style.getPropertyValue(name).trim();
+    const colour = (name: string): string => {
+      node.style.color = `var(${name})`; // as the theme has it: the property itself has both
+      const found = getComputedStyle(node).color;
+      node.style.color = "";
+      return found;
+    };
     const axis = { stroke: colour("--dim"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     const tops = stacked(areas).reverse();
     const drawn = [...areas].reverse();

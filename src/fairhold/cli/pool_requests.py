@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import percent
-from fairhold.cycle.explain.pooled.parameter import DENSE
+from fairhold.cycle.explain.parameter import DENSE
 from fairhold.cycle.explain.pooled.whatif import GROUPS
 from fairhold.runtime.explaining_pools import WHY, counted, listed, where, why
 

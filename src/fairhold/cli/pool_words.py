@@ -29,18 +29,37 @@ def pools_in_words(told: Document, word: str = "request") -> str:
     """
     told = called(told, word)
     if "pools" not in told:
-        return "\n\n".join(printable_lines(part) for part in [*parts_in_words(told), *moves_in_words(told)])
+        parts = [*parts_in_words(told), *_budgets(told), *moves_in_words(told)]
+        return "\n\n".join(map(printable_lines, parts))
     parts = [
         told["sentence"],
         _owned(told),
         *_loans(told),
         *(_limit(each) for each in told["share_limits"]),
+        *_budgets(told),
         *(_pool(pool, told["consumer"]) for pool in told["pools"]),
         legend(_SHARERS) if any(pool["levels"] for pool in told["pools"]) else "",
         *map(request_text, told_together(told["requests"])),
         *moves_in_words(told),
     ]
     return "\n\n".join(printable_lines(part) for part in parts if part)
+
+
+_THEN = {
+    "wait": "nothing more is granted there until {ends}",
+    "borrow_only": "until {ends} it owns or deserves nothing, and gets what others leave",
+    "lowest_rank": "until {ends} it comes last among its siblings",
+}
+
+
+def _budgets(told: Document) -> Iterator[str]:
+    """Budgets that are used up, of the consumer and around it, with what follows; a part of the text."""
+    lines = [
+        f"The budget of {each['consumer']} is used up: {_THEN[each['then']].format(**each)} [{each['rule']}]"
+        for each in told.get("budgets", ())
+    ]
+    if lines:
+        yield "\n".join(lines)
 
 
 def printable_lines(text: str) -> str:

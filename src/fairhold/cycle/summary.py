@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cycle.diff import is_of_queues
 from fairhold.cycle.projection import groups_of_hosts
-from fairhold.cycle.queued.diff import is_of_queues
 from fairhold.errors import place_text
 from fairhold.model.hostnames import fold
 from fairhold.model.tree import moved_path

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
-from fairhold.cycle.pooled.merge_results import with_pools
-from fairhold.cycle.pooled.window_preview import pooled_ahead
+from fairhold.cycle.pooled.merge_results import run_entries, with_pools, with_vectors
+from fairhold.cycle.pooled.open import entries_of
 from fairhold.cycle.settings_format import beside, said
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
 from fairhold.ledger.transitions import next_deadline
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairhold.cycle.document import Cycle
+    from fairhold.cycle.pooled.merge_results import Cycles
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.model.calendar import Switch
@@ -74,6 +76,34 @@ def _cycle_at(books: Mapping[str, Books], now: int) -> Cycle:
         if force != book.rows.force:
             book.use(in_other_window(book.rows, force))
     return cycle_on(books, now, tuple(settle(books, State(now))))
+
+
+def pooled_ahead(plan: Plan, state: State, instants: Iterable[int]) -> Iterator[Cycles]:
+    """The cycles at instants after a state's own, rising.
+
+    Further cycles run in between, where a grace runs out or controls have left something.
+    """
+    cycles: Cycles = ()
+    has_vectors = bool(entries_of(plan))
+    if has_vectors:
+        state, cycles = _vectors_at(plan, state, state.now)
+    for instant in instants:
+        for _ in range(MOST_CYCLES if has_vectors else 0):
+            dues = (notice.deadline for notice in state.notices if notice.host not in state.hosts_down)
+            later = (cycle.due for _, cycle in cycles if cycle.due is not None)
+            now = min(instant, max(min([*dues, *later], default=instant), state.now + 1))
+            state, cycles = _vectors_at(plan, state, now)
+            if now == instant:
+                break
+        yield cycles
+
+
+def _vectors_at(plan: Plan, state: State, now: int) -> tuple[State, Cycles]:
+    """The vectors of a state after a cycle, and what it decided."""
+    state = replace(state, now=now)
+    cycles = run_entries(plan, state)
+    empty = replace(state, requests=(), allocations=(), notices=(), held=(), shortages=(), previous_cycle=now)
+    return with_vectors(empty, state, cycles), cycles
 
 
 def calendar_document(plan: Plan, begin: int, end: int, state: State | None = None) -> Document:

@@ -11,6 +11,7 @@ from fairhold.model.budget import DOMINANT, period_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.rows import Rows
     from fairhold.model.budget import Budget, Used
 
@@ -51,7 +52,8 @@ class Spending:
 
     budgets : row of the plan's tree → its budget in force
     meters  : all meters that were reported or set
-    there   : of vectors, first-level consumer → what there is to divide, by place; empty = nobody has said it yet
+    counts_parts : whether a budget counts dominant share, now or at another time
+    hosts, groups : where it does, host, resource group → what there is of it; empty = nobody has looked yet
     told    : rows of the plan's tree of which it is on record that so much is used
     """
 
@@ -67,7 +69,9 @@ class Spending:
         for key in self.meters:
             self._above.setdefault(key[0], []).append(key)
         self._held: dict[int, Used] = {row: {} for row in self._above}
-        self.there: Mapping[int, Sequence[int]] = {}
+        self.hosts: dict[str, Vector] = {}
+        self.groups: dict[str, Vector] = {}
+        self._there: Mapping[int, Sequence[int]] = {}
         self._periods: dict[str, tuple[int, int]] = {}
         self._heap: list[tuple[int, Key]] = []
         self._due: dict[Key, int] = {}
@@ -75,6 +79,7 @@ class Spending:
         self._warned: set[Key] = set()
         self.told: frozenset[int] = frozenset()
         self.rows = rows
+        self.counts_parts = any(map(self._is_dominant, self.meters))
         self.budgets: Mapping[int, Budget] = {}
         self._most: dict[Key, int] = {}
         self.use(rows)
@@ -114,8 +119,8 @@ class Spending:
 
     def have(self, there: Mapping[int, Sequence[int]], now: int) -> None:
         """What there is to divide from now on, of vectors: first-level consumer → base units by place (R-BUDGET-6)."""
-        if there != self.there:
-            self.there = there
+        if there != self._there:
+            self._there = there
             for key in self.meters:
                 if self._is_dominant(key) and self._rate(key) != self.meters[key].rate:
                     self._run(key, now)
@@ -183,7 +188,7 @@ class Spending:
         held = self._held[key[0]]
         if not self._is_dominant(key):
             return held.get(key[2], 0)
-        there = self.there.get(self._top[key[0]], ())
+        there = self._there.get(self._top[key[0]], ())
         return max((held.get(at, 0) * DOMINANT.base // has for at, has in enumerate(there) if has), default=0)
 
     def _advance(self, key: Key, now: int) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.active_entries import budgets_of, entries_in_force, groups_of_members
-from fairhold.kernels.vectors import total
+from fairhold.kernels.vectors import add, less, total
 from fairhold.ledger.rows import with_spent
 from fairhold.ledger.spending import UNITS
 from fairhold.ledger.vectors import POOLED
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.spending import Key, Meter
+    from fairhold.model.plan import Host, Plan
     from fairhold.orchestrator.attempts import Attempt
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.tasks import JobRecord
@@ -54,8 +55,9 @@ def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> Non
         on_host.pop(attempt.name, None)
     spending = books.spending
     if spending is not None:
-        if books.vectors is not None and not (spending.there and cluster.is_open(POOLED, attempt.places[0][0])):
-            count_there(cluster, now)
+        host = attempt.places[0][0]
+        if books.vectors is not None and not (spending.hosts and cluster.is_open(POOLED, host)):
+            count_there(cluster, now, (host,))
         spending.hold(books.rows.by_path[job.consumer], sign * attempt.units, now, _unit(books, attempt))
     count_use(cluster, attempt, sign, now)
 
@@ -63,20 +65,43 @@ def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> Non
 def count_hosts(cluster: Cluster, now: int, hosts: Iterable[str]) -> None:
     """Hosts may be there or not from now on: histories and budgets count by what there is."""
     count_capacity(cluster, now, hosts)
-    count_there(cluster, now)
+    count_there(cluster, now, hosts)
 
 
-def count_there(cluster: Cluster, now: int) -> None:
-    """What there is to divide for each first-level consumer may be something else from now on (R-BUDGET-6)."""
+def count_there(cluster: Cluster, now: int, hosts: Iterable[str] = ()) -> None:
+    """There may be another amount of hosts from now on, of which dominant shares are parts (R-BUDGET-6).
+
+    hosts : of the others there is what was found last, if anything was
+    """
     books = cluster.books.get(POOLED)
-    if books is None or books.spending is None:
+    if books is None or books.spending is None or not books.spending.counts_parts:
         return
-    plan, known = books.rows.source, dict[frozenset[str], tuple[int, ...]]()
-    groups = groups_of_members(plan)
-    for names in set(groups.values()):
-        hosts = (host for name in names for host in plan.resource_groups[name].hosts)
-        known[names] = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
-    books.spending.have({top: known[names] for top, names in groups.items()}, now)
+    plan, spending = books.rows.source, books.spending
+    groups, group_of = _groups(plan)
+    for name in (name for name in hosts if name in group_of) if spending.hosts else group_of:
+        host, group = group_of[name]
+        found = what_there_is(cluster, host, plan.resources)
+        nothing = (0,) * len(found)
+        more = less(found, spending.hosts.get(name, nothing))
+        spending.hosts[name], spending.groups[group] = found, add(spending.groups.get(group, nothing), more)
+    there = {
+        top: total((spending.groups[name] for name in names), len(plan.resources)) for top, names in groups.items()
+    }
+    spending.have(there, now)
+
+
+def _groups(plan: Plan) -> tuple[dict[int, frozenset[str]], dict[str, tuple[Host, str]]]:
+    """First-level consumer → groups that its budget of dominant share is a part of; host → itself and its group."""
+    if "groups of budgets" not in plan.known:
+        groups = groups_of_members(plan)
+        names = frozenset().union(*groups.values())
+        hosts = {host.name: (host, name) for name in names for host in plan.resource_groups[name].hosts}
+        groups = {
+            top: frozenset(name for name in mine if plan.resource_groups[name].hosts) for top, mine in groups.items()
+        }
+        plan.known["groups of budgets"] = groups, hosts
+    found: tuple[dict[int, frozenset[str]], dict[str, tuple[Host, str]]] = plan.known["groups of budgets"]
+    return found
 
 
 def _unit(books: Books, attempt: Attempt) -> Sequence[int]:

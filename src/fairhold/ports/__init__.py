@@ -274,17 +274,11 @@ class Store(PeopleStore, Protocol):
         ...
 
     def refresh(self) -> int:
-        """Look how far the log goes by now, where another service writes it; number of its last entry.
-
-        StoreError `store-restored` where the store was restored since, `store-behind` where the log lacks what it had.
-        """
+        """Number of the last entry that another service has written. StoreError `store-restored`, `store-behind`."""
         ...
 
     def lead(self, directory: Path, term: int) -> None:
-        """Write from now on, by a term that was taken (`ports.leading`); the state directory is held, too.
-
-        StoreError `store-lost` where another has taken the store over since.
-        """
+        """Write from now on, by a term that was taken (`ports.leading`); StoreError where another has a later one."""
         ...
 
     def transaction(self) -> AbstractContextManager[Batch]:
@@ -334,10 +328,7 @@ class Store(PeopleStore, Protocol):
     def jobs_in_order(
         self, wanted: Filter, column: str, *, is_down: bool, after: tuple[int | str, int] | None, limit: int
     ) -> list[FinishedJob]:
-        """Finished jobs by (value of a column, number of the job), both up or both down, behind such a place.
-
-        column : job, name, consumer, user, state, priority, tasks, submitted or ended; running and waiting are 0
-        """
+        """Finished jobs by (value of a column of `GET /v1/jobs`, number), both up or both down, behind such a place."""
         ...
 
     def tasks(self, wanted: Filter, cursor: str = "", limit: int = 100) -> Page[FinishedTask]:

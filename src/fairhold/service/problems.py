@@ -86,6 +86,7 @@ STATUS = {
     "store-full": 507,
     "store-gone": 503,
     "store-lost": 503,
+    "store-followed": 503,
     "store-behind": 503,
 }
 """Status of what has one of its own; the rest of the faults of an input is 422."""

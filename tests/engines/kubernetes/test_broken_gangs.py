@@ -42,3 +42,15 @@ def test_a_gang_that_gives_what_it_has_beyond_its_minimum_goes_on(tmp_path: Path
     cluster.delete("owner")
     cluster.settle(6)
     assert cluster.running() == ["p0", "p1", "p2", "p3"]
+
+
+def test_a_gang_of_which_one_has_done_its_work_goes_on(tmp_path: Path) -> None:
+    cluster = Pretended(tmp_path, PATIENT)
+    for number in range(3):
+        cluster.pod(f"p{number}", job="j", gpus=2, annotations={names.GANG_SIZE: "3"})
+    cluster.settle()
+    cluster.pod("owner", namespace="trading", gpus=4)
+    cluster.settle()
+    cluster.finish("p1")
+    cluster.settle(6)
+    assert (cluster.running(), cluster.running("trading")) == (["p0", "p2"], ["owner"])

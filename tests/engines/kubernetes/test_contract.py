@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from tests.engines.governor_contract import Bench, GovernorContract
+from tests.engines.governor_bench import Bench
+from tests.engines.governor_contract import GovernorContract
 from tests.engines.kubernetes.fake_cluster import FakeCluster
 from tests.kubernetes.estate import GPU
 from tests.kubernetes.nodes import fake_node

@@ -9,6 +9,7 @@ import pytest
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.pods import pod_of
 from fairhold.engines.kubernetes.requests import amounts_of
+from fairhold.runtime.live.views.pods import pod_document
 from tests.engines.kubernetes.pretended import GPU, Pretended
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def test_a_pod_of_a_gang_keeps_its_unit_and_says_that_it_is_more(cluster: Preten
         "Outgrown: it was resized to more than is booked for it, nvidia.com/gpu 1: all pods of its gang hold the same"
     )
     assert cluster.why("a") == told
+    explained = pod_document(cluster.play.core, cluster.governor, "risk", "a")
+    assert f"{explained['reason']}: {explained['text']}" == told
     cluster.pod("c", gpus=4)
     cluster.settle(6)
     assert cluster.running() == ["a", "b"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Iterator
 
-    from fairhold.cycle.explain.pooled.parameter import Parameter, Setting, Settings
+    from fairhold.cycle.explain.parameter import Parameter, Setting, Settings
     from fairhold.cycle.explain.slot_parameters import SlotParameters
     from fairhold.ledger.books import Books
 

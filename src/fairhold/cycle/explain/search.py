@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.pooled.parameter import DENSE
+from fairhold.cycle.explain.parameter import DENSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.cycle.explain.pooled.parameter import Parameter, Settings
+    from fairhold.cycle.explain.parameter import Parameter, Settings
 
 Groups = dict[str, "Iterator[Parameter]"]
 _WORK = 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.pooled.parameter import (
+from fairhold.cycle.explain.parameter import (
     Change,
     Parameter,
     around,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from fairhold.cycle.explain.pooled.parameter import Files
+    from fairhold.cycle.explain.parameter import Files
     from fairhold.cycle.explain.search import Groups
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Host, Plan

@@ -11,7 +11,7 @@ from fairhold.ledger.books import Books
 from fairhold.ledger.rows import lay_out, with_spent
 
 if TYPE_CHECKING:
-    from fairhold.cycle.explain.pooled.parameter import Files
+    from fairhold.cycle.explain.parameter import Files
     from fairhold.ledger.rows import Rows
     from fairhold.model.budget import Budget
 

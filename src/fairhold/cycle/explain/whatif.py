@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain.changes import kinds, look_inside
-from fairhold.cycle.explain.pooled.parameter import Files, put_all, several
+from fairhold.cycle.explain.parameter import Files, put_all, several
 from fairhold.cycle.explain.search import ChangeSearch
 from fairhold.cycle.explain.slot_parameters import SlotParameters
 from fairhold.cycle.explain.trials import Trials
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from fairhold.cycle.explain.changes import Kind
-    from fairhold.cycle.explain.pooled.parameter import Change, Settings
+    from fairhold.cycle.explain.parameter import Change, Settings
     from fairhold.cycle.explain.search import Course
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books

@@ -270,8 +270,9 @@ class Works:
         work.notice, work.deadline = "", 0
         if work.outgrown:
             self.asking.append(work)
-        go_on = sum(bool(each.attempt) for each in self.members(work.job))
-        if go_on < self.least.get(work.job, 0):
+        go_on = [bool(each.attempt) for each in self.members(work.job)]
+        is_awaited = not all(go_on) or bool(self.vacancies.held(work.job))
+        if is_awaited and sum(go_on) < self.least.get(work.job, 0):
             self.news.append(JobRequeued(work.job))
 
     def _start(self, order: Start) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from importlib.resources import files
 
+from fairhold.drawing.look import look
+
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -15,7 +17,7 @@ POLICY = (
 def page(title: str) -> str:
     """The page; what it shows it asks for."""
     text = _text("page.html").replace("TITLE", escape(title))
-    return text.replace("/*STYLE*/", _text("page.css")).replace("/*SCRIPT*/", _text("page.js"))
+    return text.replace("/*STYLE*/", look() + _text("page.css")).replace("/*SCRIPT*/", _text("page.js"))
 
 
 def _text(name: str) -> str:

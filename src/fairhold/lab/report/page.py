@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import vl_convert
 
+from fairhold.drawing.look import look
 from fairhold.lab.report.amounts import duration, title_of
 from fairhold.lab.report.charts import plots_of
 from fairhold.lab.report.data import SERIES, packed, resources_of
@@ -60,7 +61,7 @@ def page(documents: Mapping[str, Document], title: str) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{_ALONE}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="color-scheme" content="light dark"><title>{escape(title)}</title>',
-            f"<style>{_text('page.css')}</style></head><body>\n",
+            f"<style>{look()}{_text('page.css')}</style></head><body>\n",
             f"<header><h1>{escape(title)}</h1>{_times(documents)}</header>\n",
             *sections,
             _foot(documents),

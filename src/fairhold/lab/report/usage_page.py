@@ -11,6 +11,7 @@ import altair as alt
 import vl_convert
 
 from fairhold.drawing.colours import NOBODY, colour
+from fairhold.drawing.look import look
 from fairhold.lab.report.frame import PALETTE, WIDTH, theme
 from fairhold.lab.report.saving import INK, PAPER
 from fairhold.lab.report.tables import table
@@ -53,7 +54,7 @@ def page(answer: Document, over_time: Document, told: tuple[Sequence[str], Seque
             f'<meta http-equiv="Content-Security-Policy" content="{_ALONE}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>",
-            f"<style>{(files(__package__) / 'page.css').read_text(encoding='utf-8')}</style></head><body>\n",
+            f"<style>{look()}{(files(__package__) / 'page.css').read_text(encoding='utf-8')}</style></head><body>\n",
             *body,
             "</body></html>\n",
         )

@@ -26,18 +26,19 @@ if TYPE_CHECKING:
     from fairhold.reference.situation import Situation
 
 
-def owned_now(consumers: Consumers, slots: int) -> dict[str, Fraction]:
-    """R-SCALE-1, R-MIX-2: path → what it owns now, exact; what is owned exactly does not scale."""
+def owned_now(consumers: Consumers, slots: int, *, with_budgets: bool = True) -> dict[str, Fraction]:
+    """R-SCALE-1, R-MIX-2: path → what it owns now, exact; what is owned exactly does not scale.
+
+    with_budgets : whose budget is used up owns what R-BUDGET-3 says, else what it always owns
+    """
     top = [consumers[path] for path in consumers["/"].children]
     exact = sum(each.always_owned for each in top if each.owns_exactly)
     stated = consumers.plan.resource_groups[consumers.group].configured_slots
     configured = sum(each.always_owned for each in top) if stated is None else stated
     rest = configured - exact
     scale = Fraction(max(0, slots - exact), rest) if rest else Fraction(0)
-    return {
-        path: Fraction(each.owned) if each.owns_exactly else each.owned * scale
-        for path, each in consumers.by_path.items()
-    }
+    owned = {path: each.owned if with_budgets else each.always_owned for path, each in consumers.by_path.items()}
+    return {path: Fraction(units) if consumers[path].owns_exactly else units * scale for path, units in owned.items()}
 
 
 def is_mixed(consumers: Consumers) -> bool:

@@ -24,10 +24,8 @@ def usable(situation: Situation, leaf: str, quota: int) -> int:
     wishes = sorted(situation.wishes_of(leaf), key=lambda wish: wish.gangs_first)
     if all(wish.is_count for wish in wishes):
         return quota
-    old = {
-        unit.wish for unit in situation.units if unit.started < situation.now and situation.wishes[unit.wish].is_gang
-    }
-    first = [(wish, situation.held_by(wish.id), 0) for wish in wishes if wish.id in old]
+    old = Counter(unit.wish for unit in situation.units if unit.started < situation.now)
+    first = [(wish, old[wish.id], wish.minimum) for wish in wishes if 0 < wish.minimum <= old[wish.id]]
     every = [(wish, wish.count, wish.minimum) for wish in wishes]
     return max(_taken(situation, leaf, quota, every), _taken(situation, leaf, quota, [*first, *every]))
 
@@ -35,7 +33,7 @@ def usable(situation: Situation, leaf: str, quota: int) -> int:
 def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wish, int, int]]) -> int:
     """What requests take of a quota, step by step.
 
-    steps : (request, how much of it at most after this step, its minimum; 0 = all that it holds or nothing)
+    steps : (request, how much of it at most after this step, its minimum)
     """
     together = counted(situation, leaf)
     room = {
@@ -50,7 +48,7 @@ def _taken(situation: Situation, leaf: str, quota: int, steps: Iterable[tuple[Wi
         # R-SITE-2, R-USER-1: a gang that is cut counts for what it holds, and nobody for more than hosts can take.
         most = min(asked, situation.held_by(wish.id)) if is_cut else min(asked, _reach(situation, wish))
         more = min(most - has[wish.id], left, together[shared_slots(wish)], room[wish.user])
-        if more <= 0 or has[wish.id] + more < (most if wish.is_gang and (is_cut or not least) else least):
+        if more <= 0 or has[wish.id] + more < (most if is_cut else least):
             continue
         has[wish.id] += more
         left -= more

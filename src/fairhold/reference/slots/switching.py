@@ -39,7 +39,7 @@ def switched(situation: Situation, before_grants: Situation) -> Counter[str]:
     if state.previous_cycle is None or now.plan.calendar is None:
         return found
     then = Consumers(now.plan, now.group, state.previous_cycle, state)
-    scale = owned_now(now, situation.slots)
+    scale = owned_now(now, situation.slots, with_budgets=False)
     loans = loans_of(situation)
 
     def becomes_hybrid(leaf: str) -> bool:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, less
+from fairhold.kernels.vectors import add, fits, less, total
 from fairhold.ledger.pools import PUBLIC, Parcel, PoolBooks
+from fairhold.ledger.unmet import Unmet
 from fairhold.rules.pools.adjusting import Level
-from fairhold.rules.pools.exact import is_exact
 from fairhold.rules.pools.loads import places_of
-from fairhold.rules.pools.unmet import unmet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Chain, Machine
-    from fairhold.rules.pools.holdings import Parts
+    from fairhold.model.vector import Owning
+    from fairhold.rules.pools.holdings import Parts, Target
 
 
 class Before:
@@ -148,3 +151,55 @@ def _overcommit(host: Machine) -> None:
         if parcel.owner == PUBLIC:
             parcel.amounts = left
         parcel.idle = parcel.amounts
+
+
+def is_exact(level: Level) -> bool:
+    """Whether every consumer owns exactly its target, and each of its hosts can only belong to one entry.
+
+    Then adjusting gives the same owners again, wherever units are placed: no consumer has too much. One that releases
+    hosts takes the same ones back first, as they were its own, and then has its target, so that it takes nothing that
+    others release. Entries by host name are not checked.
+    """
+    if level.named or level.named_below:
+        return False
+    if any(len({key.entry.resource_group for key in keys}) < len(keys) for keys in level.entries.values()):
+        return False
+    return all(_has_just(level, key) for key in level.holds)
+
+
+def _has_just(level: Level, key: Target) -> bool:
+    holding, entry = level.holds[key], key.entry
+    if key in level.target:
+        return len(holding) == level.target[key] and all(level.space[host] == holding[host] for host in holding)
+    if entry.per_host:
+        nothing = (0,) * level.books.terms.dimensions
+        hosts = level.hosts.get(entry.resource_group, ())
+        return all(holding.get(host, nothing) == level.part_of(entry, host) for host in hosts)
+    has_some = all(any(amounts[at] for at, _ in entry.total) for amounts in holding.values())
+    return has_some and all(sum(each[at] for each in holding.values()) == most for at, most in entry.total)
+
+
+def unmet(level: Level) -> Iterator[Unmet]:
+    """The entries of one level, adjusted, that have less than they ask for."""
+    nothing = (0,) * level.books.terms.dimensions
+    for key, holding in level.holds.items():
+        row, entry = key.row, key.entry
+        hosts = level.hosts.get(entry.resource_group, [])
+        if entry.total:
+            if level.is_short(key):
+                planned = dict(entry.total)
+                asked = tuple(planned.get(at, 0) for at in range(len(nothing)))
+                yield Unmet(row, entry, asked, total(holding.values(), len(nothing)))
+        elif entry.per_host:
+            got = sum(fits(level.part_of(entry, host), holding.get(host, nothing)) for host in hosts)
+            if got < len(hosts):
+                yield Unmet(row, entry, len(hosts), got)
+        elif len(holding) < (most := _asked(entry, len(hosts))):
+            yield Unmet(row, entry, most, len(holding))
+
+
+def _asked(entry: Owning, there: int) -> int:
+    """Whole hosts that an entry asks for of so many, named ones also where they are down; 0 of what remains."""
+    if entry.names:
+        return len(entry.names)
+    return entry.hosts if entry.hosts is not None else int((entry.percent or Fraction(0)) * there)

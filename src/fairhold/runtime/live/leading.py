@@ -69,9 +69,9 @@ def follow(leader: Leader) -> None:
 
     Raises ApiError, InputError, and StoppedWhileWaitingError after SIGTERM, SIGINT or SIGHUP.
     """
-    leader.start()
     came: list[None] = []
     with on_signals(lambda: came.append(None)):
+        leader.start()
         while not leader.wait(_LOOK):
             if came:
                 raise StoppedWhileWaitingError("stopped while another service leads")

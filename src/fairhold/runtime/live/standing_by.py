@@ -94,7 +94,7 @@ class StoreLeader(Leader):
     ) -> None:
         terms = Terms(duration)
         super().__init__(f"{socket.gethostname()}-{secrets.token_hex(4)}", terms, on_lost, regains=True)
-        self._lease, self._addresses = lease, addresses
+        self._lease, self._addresses, self._is_alone = lease, addresses, False
 
     @property
     def note(self) -> LeaderNote:
@@ -104,6 +104,7 @@ class StoreLeader(Leader):
 
     def begin(self, term: int) -> None:
         """Lead: the store was opened for this service alone. Raises StoreError."""
+        self._is_alone = True
         self._lease.begin(self._mine(term))
         self.start()
 
@@ -132,6 +133,13 @@ class StoreLeader(Leader):
 
     def _looked(self, seen: Seen) -> None:
         del seen
+
+    def _say(self, seen: Seen) -> None:
+        note: LeaderNote | None = seen.document.get(_NOTE)
+        if note is None or not seen.holder or (self._is_alone and seen.holder == self.identity):
+            return  # a service that is alone has nothing to say of that
+        what = "this service leads" if seen.holder == self.identity else f"waiting: {seen.holder} leads"
+        _LOG.info("%s, at %s, term %d", what, ", ".join(note.addresses), note.term)
 
     def _let_go(self) -> None:
         self._lease.close()

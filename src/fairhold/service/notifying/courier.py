@@ -31,7 +31,7 @@ _SENDERS = 8
 """Mails that are handed in, and names that are looked up, at a time."""
 _LONGEST = 120.0
 """Seconds after which a try is given up, whatever it does."""
-_PATIENCE = 5.0
+_PATIENCE = 1.0
 """Seconds that a try at hand is given when the service stops."""
 _LOG = logging.getLogger("fairhold")
 

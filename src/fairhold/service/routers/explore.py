@@ -29,7 +29,7 @@ async def explore(service: ServiceOf, body: ExploreBody) -> Response:
     return JSONResponse(await service.work_out(explored, *await at_hand(service), body.changes, body.consumer))
 
 
-@router.post("/explore/plan", response_model=answers.Draft, openapi_extra=allows(SEE_ALL))
+@router.post("/explore/draft", response_model=answers.Draft, openapi_extra=allows(SEE_ALL))
 async def explore_plan(service: ServiceOf, body: ExploreBody) -> Response:
     """The text of the plan in force with changes, and its comments as they are."""
     return JSONResponse(await service.work_out(drafted, *await at_hand(service), body.changes))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.parameter import several
 from fairhold.cycle.explain.pooled.budgets import larger_budgets
-from fairhold.cycle.explain.pooled.parameter import several
 from fairhold.kernels.vectors import count as units_in
 from fairhold.kernels.vectors import fits
 from fairhold.rules.pools.siting import could_stand
@@ -14,9 +14,9 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairhold.cycle.explain.parameter import Parameter, Settings
     from fairhold.cycle.explain.pooled.bounds import Bound
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
-    from fairhold.cycle.explain.pooled.parameter import Parameter, Settings
     from fairhold.cycle.explain.pooled.parameters import Parameters
     from fairhold.cycle.explain.pooled.spaces import Gap
     from fairhold.cycle.explain.pooled.waiting import Waiting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.budgets import used_up_around
 from fairhold.cycle.explain.pooled.candidates import kinds
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.moves import moves_of
@@ -40,9 +41,11 @@ def explain_pools(
     found = []
     for inquiry in _inquiries(plan, state, path, group, request):
         if inquiry.force.entry.policy.has_queues:
-            found.append(explain_queue(inquiry, what_if=what_if))
+            told = explain_queue(inquiry, what_if=what_if)
         else:
-            found.append(_explained(inquiry, Search(inquiry, PoolParameters(inquiry)) if what_if else None))
+            told = _explained(inquiry, Search(inquiry, PoolParameters(inquiry)) if what_if else None)
+        budgets = used_up_around(inquiry)
+        found.append(told | ({"budgets": budgets} if budgets else {}))
     return found
 
 

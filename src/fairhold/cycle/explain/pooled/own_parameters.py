@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.explain.parameter import Change, Parameter, around, beside, with_settings
 from fairhold.cycle.explain.pooled.inquiry import duration
-from fairhold.cycle.explain.pooled.parameter import Change, Parameter, around, beside, with_settings
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
 from fairhold.model.vector import DEFAULT_PREFERENCE, amount, decimal_text
@@ -18,7 +18,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from fairhold.cycle.explain.pooled.parameter import Files, Value
+    from fairhold.cycle.explain.parameter import Files, Value
     from fairhold.cycle.explain.pooled.pool_parameters import PoolParameters
     from fairhold.model.vector import Owning
 

@@ -7,8 +7,7 @@ from functools import cache, partial
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.pooled.inquiry import duration
-from fairhold.cycle.explain.pooled.parameter import (
+from fairhold.cycle.explain.parameter import (
     Change,
     Parameter,
     around,
@@ -23,6 +22,7 @@ from fairhold.cycle.explain.pooled.parameter import (
     with_request,
     with_settings,
 )
+from fairhold.cycle.explain.pooled.inquiry import duration
 from fairhold.kernels.vectors import count as units_in
 from fairhold.model.plan import PACKINGS
 from fairhold.model.siting import label_set
@@ -32,8 +32,8 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fairhold.cycle.explain.parameter import Files, Value
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
-    from fairhold.cycle.explain.pooled.parameter import Files, Value
     from fairhold.ledger.pools import Machine, PendingRequest
 
 _MORE_HOSTS = 8

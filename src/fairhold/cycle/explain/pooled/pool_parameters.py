@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.parameter import Change, Parameter, around, beside, spans, with_settings
 from fairhold.cycle.explain.pooled.own_parameters import owned
-from fairhold.cycle.explain.pooled.parameter import Change, Parameter, around, beside, spans, with_settings
 from fairhold.cycle.explain.pooled.parameters import Parameters
 from fairhold.model.plan import VICTIM_ORDERS, ConsumerSettings
 from fairhold.model.vector import amount
@@ -15,8 +15,8 @@ from fairhold.units import SECOND, UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairhold.cycle.explain.parameter import Files, Value
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
-    from fairhold.cycle.explain.pooled.parameter import Files, Value
 
 _LARGEST_RATIO = 10_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.parameter import Files, put_all
+from fairhold.cycle.explain.parameter import Files, put_all
 from fairhold.cycle.explain.search import ChangeSearch
 from fairhold.cycle.pooled.active_entries import entries_at
 from fairhold.cycle.pooled.decide import decide
@@ -12,8 +12,8 @@ from fairhold.cycle.pooled.decide import decide
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairhold.cycle.explain.parameter import Settings
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.cycle.explain.pooled.parameter import Settings
     from fairhold.cycle.explain.pooled.parameters import Parameters
     from fairhold.cycle.explain.search import Course
     from fairhold.ledger.pools import PendingRequest

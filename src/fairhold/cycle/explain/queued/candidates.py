@@ -13,7 +13,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.cycle.explain.pooled.parameter import Parameter, Settings
+    from fairhold.cycle.explain.parameter import Parameter, Settings
     from fairhold.cycle.explain.pooled.parameters import Parameters
     from fairhold.cycle.explain.queued.asking import Asking
     from fairhold.cycle.explain.queued.waiting import Waiting

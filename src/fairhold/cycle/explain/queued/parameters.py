@@ -7,8 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.pooled.inquiry import duration
-from fairhold.cycle.explain.pooled.parameter import (
+from fairhold.cycle.explain.parameter import (
     Change,
     Parameter,
     around,
@@ -18,6 +17,7 @@ from fairhold.cycle.explain.pooled.parameter import (
     with_request,
     with_settings,
 )
+from fairhold.cycle.explain.pooled.inquiry import duration
 from fairhold.cycle.explain.pooled.parameters import Parameters
 from fairhold.ledger.queues import BORDER, is_preemptible
 from fairhold.model.plan import ConsumerSettings
@@ -28,7 +28,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.cycle.explain.pooled.parameter import Files, Value
+    from fairhold.cycle.explain.parameter import Files, Value
     from fairhold.cycle.explain.queued.asking import Asking
     from fairhold.ledger.pools import PendingRequest
 

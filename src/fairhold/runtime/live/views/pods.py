@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from fairhold.engines.kubernetes.work import camel, standing
+from fairhold.engines.kubernetes.work import RUNS, camel, standing
 from fairhold.errors import Fault, InputError, printable
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.units import format_instant
@@ -45,13 +45,15 @@ def pod_document(core: Core, governor: Governor, namespace: str, name: str) -> D
 
 
 def _known(governor: Governor, work: Work) -> tuple[str, str]:
-    """Why it waits, as far as that was looked for; why it is stopped; that its node is gone."""
+    """Why it waits, as far as that was looked for; why it is stopped, or cannot start; that its node is gone."""
     if work.attempt and (since := governor.fleet.gone_since(work.host)):
         text = f"its node {work.host} was deleted at {format_instant(since)}: it keeps its units until the node is back"
         return "NodeGone", text
     if work.stopping:
         return camel(work.stopping), work.notice or work.stopping
-    return ("", "") if work.attempt else work.why
+    if not work.attempt:
+        return work.why
+    return ("", "") if work.said == RUNS else work.said
 
 
 def _row(core: Core, work: Work, reason: str, text: str) -> Document:

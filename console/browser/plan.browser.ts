@@ -1,0 +1,90 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Looking, violations } from "./looking";
+import { chromium } from "./needed";
+import { Service } from "./service";
+
+const service = new Service();
+const looking = new Looking();
+let page: Page;
+let wrong: string[];
+
+async function go(where: string): Promise<void> {
+  await page.goto(`${service.url}/console/${where}`);
+  await page.waitForSelector("main h1");
+}
+
+const planText = (): string => service.json<{ text: string }>("plan", "show").text;
+
+describe.skipIf(!chromium)("the plan in the console", () => {
+  beforeAll(async () => {
+    await service.start();
+    service.submit("/Research/Models", 8, "nightly-fit", "sh", "-c", 'trap "" TERM; sleep 600');
+    await looking.open();
+    ({ page, wrong } = await looking.page());
+    await page.goto(service.console());
+    await page.waitForSelector("text=Last cycle");
+  });
+  afterAll(async () => {
+    await looking.close();
+    await service.stop();
+  });
+
+  it("plays other numbers on until tonight", async () => {
+    await go("what-if?consumer=/Risk");
+    await page.fill('input[aria-label="/Risk owns, exactly"]', "4");
+    await page.keyboard.press("Tab");
+    await page.waitForSelector("tr:has-text('/Risk'):has-text('owns'), tr:has-text('/Risk'):has-text('owned')");
+    await page.click("button:has-text('Until tonight')");
+    await page.waitForSelector("section:has-text('Play on') >> text=of the plan changed");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      expect(await violations(page), colorScheme).toEqual([]);
+    }
+  });
+
+  it("makes what the sliders say a draft, with what differs, its effect as a picture, and puts it in force", async () => {
+    await page.click("text=Make it a draft of the plan");
+    await page.waitForSelector(".cm-deletedChunk");
+    await page.waitForSelector(".cm-changedLine:has-text('/Risk: {owned: 4}')");
+    expect(page.url()).toContain("/console/plan#draft=1.");
+    await page.click("button:has-text('Dry run'):not([disabled])");
+    await page.waitForSelector(".before-after");
+    expect(await violations(page)).toEqual([]);
+    const other = await looking.page();
+    await other.page.goto(service.console());
+    await other.page.waitForSelector("text=Last cycle");
+    await other.page.goto(page.url());
+    await other.page.waitForSelector(".cm-changedLine:has-text('/Risk: {owned: 4}')");
+    await page.click("button:has-text('Put in force…')");
+    await page.fill("dialog input >> nth=0", "more for Risk");
+    await page.click("dialog button[type=submit]");
+    await page.waitForSelector("text=Version 2 by");
+    expect(page.url()).not.toContain("draft");
+    expect(planText()).toContain("/Risk: {owned: 4}");
+    await other.page.waitForSelector("text=version 2 is in force by now");
+    expect(wrong).toEqual([]);
+  });
+
+  it("shows what a version changed", async () => {
+    await page.click("text=What it changed");
+    await page.waitForSelector("text=From version 1 to version 2:");
+    await page.waitForSelector(".cm-changedLine:has-text('/Risk: {owned: 4}')");
+    await page.click("text=Text alone");
+    await page.waitForSelector(".cm-deletedChunk", { state: "detached" });
+  });
+
+  it("offers the keys that may stand there", async () => {
+    await go("plan");
+    await page.click("button:has-text('Edit')");
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("    se");
+    await page.waitForSelector(".cm-tooltip-autocomplete >> text=settings");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".cm-line:has-text('settings: ')");
+    await page.click("button:has-text('Drop the changes')");
+    await page.waitForSelector("text=Version 2 by");
+    expect(wrong).toEqual([]);
+  });
+});
