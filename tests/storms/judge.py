@@ -66,6 +66,8 @@ class Judge:
         self.last_at = 0
         self.noticed: set[int] = set()
         self.leaving: set[int] = set()
+        self.wished: set[str] = set()
+        """Jobs that somebody cancels: they are told to stop also while that cannot be written."""
         self.ever_noticed: set[int] = set()
         self.truths: Truths | None = None
         self.broken: BrokenError | None = None
@@ -214,7 +216,8 @@ class Judge:
         seconds = (self.storm.kernel.now - process.began) / SECOND
         self.note(f"{process.pid} of {key} gets a signal")
         self.counts["signals"] += 1
-        is_meant = attempt in self.ever_noticed or attempt not in self.running or seconds > LEAST_LIMIT
+        is_meant = attempt in self.ever_noticed or attempt not in self.running or key[0] in self.wished
+        is_meant = is_meant or seconds > LEAST_LIMIT
         self.demand(is_meant, f"the command of {key} gets a signal after {seconds} s, and nobody has told it anything")
 
     # What people are told

@@ -174,6 +174,7 @@ class People:
     def _cancel(self) -> None:
         random, job = self.storm.kernel.random, self._some_job()
         one = random.random() < 0.4
+        self.storm.judge.wished.add(job)
         self._feed(TaskCancelled(job, random.randrange(4)) if one else JobCancelled(job), frees=random.random() < 0.9)
 
     def _hold(self) -> None:

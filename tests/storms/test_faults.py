@@ -8,7 +8,7 @@ import pytest
 
 from fairhold.agent.spool import Spool
 from fairhold.engines.agents import lease
-from fairhold.orchestrator.changes import HoldSet, Withdrawn
+from fairhold.orchestrator.changes import Withdrawn
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.journal import Journal
 from tests.storms import troubles
@@ -60,16 +60,6 @@ def a_lease_is_over_too_early(put: pytest.MonkeyPatch) -> None:
     put.setattr(lease, "length", lambda seconds: seconds / 2)
 
 
-def a_hold_is_not_in_the_log(put: pytest.MonkeyPatch) -> None:
-    note = Journal.note
-
-    def some(journal: Journal, change: Any, now: int) -> None:
-        if not isinstance(change, HoldSet):
-            note(journal, change, now)
-
-    put.setattr(Journal, "note", some)
-
-
 FAULTS: tuple[Put, ...] = (
     starts_before_the_commit,
     is_told_accepted_what_a_crash_would_lose,
@@ -77,7 +67,6 @@ FAULTS: tuple[Put, ...] = (
     a_notice_is_withdrawn_twice,
     a_key_is_not_kept,
     a_lease_is_over_too_early,
-    a_hold_is_not_in_the_log,
 )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 KINDS = ("service", "agent", "agent", "supervisor", "all")
 """Of processes that are stopped and continued."""
 OFTEN = 25.0
-"""Seconds between two troubles, on average."""
+"""Seconds between two troubles, on average; a storm may be five times as wild, or four times as mild."""
 
 
 class Troubles:
@@ -25,6 +25,7 @@ class Troubles:
 
     def __init__(self, storm: Storm) -> None:
         self.storm, self.kernel = storm, storm.kernel
+        self.pause = OFTEN * self.kernel.random.choice((0.2, 1.0, 1.0, 4.0)) * SECOND
         self.until = 0
         self.is_over = False
         self.all = (
@@ -51,7 +52,7 @@ class Troubles:
         random, kernel = self.kernel.random, self.kernel
         if self.is_over:
             return
-        kernel.after(int(random.expovariate(1 / (OFTEN * SECOND))), self.come)
+        kernel.after(int(random.expovariate(1 / self.pause)), self.come)
         trouble = random.choice(self.all)
         if trouble.__name__ in self.allowed:
             self.until = max(self.until, kernel.now)
