@@ -41,11 +41,13 @@ METHODS = {
     "GET /v1/pods/{namespace}/{pod}": "pod",
     "GET /v1/consumers": "consumers",
     "GET /v1/consumers/explanation": "explain_consumer",
+    "GET /v1/consumers/lending": "lending",
     "GET /v1/allocations": "allocations",
     "GET /v1/usage": "usage",
     "GET /v1/plan": "plan",
     "GET /v1/plan/versions": "plan_versions",
     "GET /v1/plan/versions/{version}": "plan",
+    "GET /v1/plan/schema": "plan_schema",
     "POST /v1/plan/check": "check_plan",
     "POST /v1/plan/diff": "diff_plan",
     "PUT /v1/plan": "apply_plan",
@@ -53,6 +55,7 @@ METHODS = {
     "GET /v1/hosts": "hosts",
     "GET /v1/explore": "explorable",
     "POST /v1/explore": "explore",
+    "POST /v1/explore/draft": "draft_plan",
     "GET /v1/windows": "windows",
     "POST /v1/hosts/{host}/close": "close_host",
     "POST /v1/hosts/{host}/open": "open_host",
@@ -98,8 +101,8 @@ NAMES = {
 }
 """What is called otherwise in Python."""
 OTHERWISE = {("POST /v1/plan/revert", "to"): "to", ("GET /v1/consumers/explanation", "consumer"): "path"}
-ELSEWHERE = {("GET /v1/jobs/{job}", "expected")}
-"""What another method asks for: `job`."""
+ELSEWHERE = {("GET /v1/jobs/{job}", "expected"), ("GET /v1/consumers", "since")}
+"""What another method asks for: `job`; and what only pages ask that look at all consumers again and again."""
 FOLLOWED = {
     ("GET /v1/jobs", "cursor"),
     *(("GET /v1/jobs/{job}/tasks", name) for name in ("limit", "cursor")),

@@ -152,7 +152,7 @@ function Answer({ changes, consumer }: { changes: readonly string[]; consumer: s
 
 /** Changes as a text of the plan. */
 function drafted(changes: readonly string[]): Promise<Schemas["Draft"]> {
-  return post("/v1/explore/draft", {}, { changes: [...changes], consumer: "" });
+  return post("/v1/explore/draft", {}, { changes: [...changes] });
 }
 
 function MakePlan({ changes }: { changes: readonly string[] }) {

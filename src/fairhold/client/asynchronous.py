@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from fairhold.client import looking, typed
 from fairhold.client import steps as ask
-from fairhold.client import typed
 from fairhold.client.clusters import AsyncClusterCalls
 from fairhold.client.following import follow_async
 from fairhold.client.people_asynchronous import AsyncPeopleCalls
@@ -209,22 +209,30 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
 
     async def explain_consumer(self, path: str, resource_group: str | None = None) -> Document:
         """Why a consumer's numbers are what they are now."""
-        return await self._run(ask.consumer_explanation(path, resource_group))
+        return await self._run(looking.consumer_explanation(path, resource_group))
+
+    async def lending(self, consumer: str) -> Document:
+        """Who lends a consumer and those below it what, and to whom they lend, now."""
+        return await self._run(looking.lending(consumer))
 
     async def explorable(self) -> Document:
         """What can be changed to see what would be: entries of the plan, consumers, and their numbers now."""
-        return await self._run(ask.explorable())
+        return await self._run(looking.explorable())
 
     async def explore(self, changes: Sequence[str], consumer: str = "") -> Document:
         """What other numbers would do now, as `/Trading:owned=8`; nothing is changed.
 
         consumer : path whose explanations are wanted
         """
-        return await self._run(ask.explore(list(changes), consumer))
+        return await self._run(looking.explore(list(changes), consumer))
+
+    async def draft_plan(self, changes: Sequence[str]) -> Document:
+        """The text of the plan in force with changes as of `explore`, its comments as they are."""
+        return await self._run(looking.draft_plan(list(changes)))
 
     async def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:
         """The coming switches of the plan; reclaims: also what each takes back."""
-        return await self._run(ask.windows(ahead, reclaims=reclaims))
+        return await self._run(looking.windows(ahead, reclaims=reclaims))
 
     async def hosts(self) -> list[Host]:
         """All hosts."""
@@ -328,6 +336,10 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
     async def plan_versions(self) -> list[Plan]:
         """All versions of the plan, without their texts."""
         return await self._run(typed.plan_versions())
+
+    async def plan_schema(self) -> Document:
+        """The JSON schema of plans: their keys, and what may stand there."""
+        return await self._run(looking.plan_schema())
 
     async def check_plan(self, text: str) -> Document:
         """Faults, warnings and balances of a plan."""

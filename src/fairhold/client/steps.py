@@ -204,12 +204,6 @@ def consumers() -> Steps[Document]:
     return (yield from ask(request("GET", "consumers")))
 
 
-def consumer_explanation(path: str, group: str | None = None) -> Steps[Document]:
-    """Why a consumer's numbers are what they are now."""
-    query = {"consumer": path, "resource_group": group or None}
-    return (yield from ask(request("GET", "consumers", "explanation", query=query)))
-
-
 def plan(version: int | None = None) -> Steps[Document]:
     """The plan in force, or a version of it."""
     path = ("plan",) if version is None else ("plan", "versions", str(version))
@@ -287,23 +281,6 @@ def revert_plan(
     body = {name: value for name, value in given.items() if value is not None}
     head, query = {"If-Match": f'"{seen}"'}, {"dry_run": 1 if is_dry else None}
     return (yield from ask(request("POST", "plan", "revert", query=query, body=body, headers=head, is_safe=is_dry)))
-
-
-def explorable() -> Steps[Document]:
-    """What can be changed to see what would be."""
-    return (yield from ask(request("GET", "explore")))
-
-
-def explore(changes: list[str], consumer: str = "") -> Steps[Document]:
-    """What other numbers would do now; consumer: whose explanations are wanted."""
-    body: Document = {"changes": changes} | ({"consumer": consumer} if consumer else {})
-    return (yield from ask(request("POST", "explore", body=body, is_safe=True)))
-
-
-def windows(ahead: str | int | None = None, *, reclaims: bool = False) -> Steps[Document]:
-    """The calendar of the plan; ahead: how far to look, as text or whole seconds."""
-    query = {"next": None if ahead is None else str(ahead), "reclaims": 1 if reclaims else None}
-    return (yield from ask(request("GET", "windows", query=query)))
 
 
 def hosts() -> Steps[Document]:

@@ -13,7 +13,7 @@ from fairhold.cli.pool_words import pools_in_words
 from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
-from fairhold.client import steps
+from fairhold.client import looking, steps
 from fairhold.client.errors import Refused
 from fairhold.errors import count
 
@@ -48,7 +48,7 @@ def explain_consumer(service: Asked, path: str, group: str, *, as_json: bool) ->
     """Why a consumer's numbers are what they are now."""
     connection = connect(service)
     try:
-        found = connection.run(steps.consumer_explanation(path, group))
+        found = connection.run(looking.consumer_explanation(path, group))
     except Refused as error:
         raise unknown_job(connection, path) or better(connection, error, path) from None
     if as_json:

@@ -8,7 +8,7 @@ from fairhold.cli.live.connection import connect
 from fairhold.cli.live.explaining import consumer_in_words, explanation_in_words
 from fairhold.cli.live.printing import clock, fitted, say, say_json
 from fairhold.cli.pool_requests import called, what_would_help
-from fairhold.client import steps
+from fairhold.client import looking, steps
 
 if TYPE_CHECKING:
     from fairhold.cli.live.connection import Asked, Connection
@@ -60,7 +60,7 @@ def _suggestions(connection: Connection, pod: Document) -> tuple[Document, str]:
     if request is not None:
         found = {name: request.get(name) for name in ("would_help", "search")}
         return found, "\n".join(what_would_help(called(request, "job")))
-    told = connection.run(steps.consumer_explanation(pod["consumer"]))["explanations"]
+    told = connection.run(looking.consumer_explanation(pod["consumer"]))["explanations"]
     found = {"would_help": [change for each in told for change in each.get("would_help") or ()]}
     return found, "\n\n".join(consumer_in_words(each) for each in told)
 

@@ -132,12 +132,17 @@ class DiffBody(CheckBody):
     )
 
 
-class ExploreBody(Body):
-    """Other numbers of the plan, or of what is wanted."""
+class DraftBody(Body):
+    """Other numbers of the plan."""
 
     changes: Annotated[list[Annotated[str, Field(max_length=10_000)]], Field(max_length=1_000)] = Field(
         default_factory=list, description="Made one after the other: `/Trading:owned=8`, `/Trading/FX:demand=5`."
     )
+
+
+class ExploreBody(DraftBody):
+    """Other numbers of the plan, or of what is wanted."""
+
     consumer: ConsumerPath | Literal[""] = Field("", description="Path whose explanations are wanted.")
 
 

@@ -11,7 +11,7 @@ from fairhold.service.context import ServiceOf
 from fairhold.service.exploring import content, drafted, explored, windows_ahead
 from fairhold.service.fields import Span
 from fairhold.service.models import explore_answers as answers
-from fairhold.service.models.requests import AHEAD, ExploreBody
+from fairhold.service.models.requests import AHEAD, DraftBody, ExploreBody
 from fairhold.service.planning import at_hand
 
 router = APIRouter(tags=["what if"], route_class=ReadingRoute)
@@ -30,7 +30,7 @@ async def explore(service: ServiceOf, body: ExploreBody) -> Response:
 
 
 @router.post("/explore/draft", response_model=answers.Draft, openapi_extra=allows(SEE_ALL))
-async def explore_plan(service: ServiceOf, body: ExploreBody) -> Response:
+async def draft_plan(service: ServiceOf, body: DraftBody) -> Response:
     """The text of the plan in force with changes, and its comments as they are."""
     return JSONResponse(await service.work_out(drafted, *await at_hand(service), body.changes))
 
