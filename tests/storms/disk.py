@@ -85,10 +85,10 @@ class MemoryStore(SqlStore):
         """By which this store is written."""
         return self._term
 
-    def lead(self) -> None:
-        """It is written from now on."""
-        self._disk.terms += 1
-        self._term = self._disk.terms
+    def lead(self, directory: Path | None = None, term: int = 0) -> None:
+        """It is written from now on, by a term, 0 = the next."""
+        del directory  # there is no state directory to hold
+        self._term = self._disk.terms = term or self._disk.terms + 1
 
     def _write(
         self,
