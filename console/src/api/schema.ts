@@ -306,10 +306,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Explore Plan
+         * Draft Plan
          * @description The text of the plan in force with changes, and its comments as they are.
          */
-        post: operations["explore_plan"];
+        post: operations["draft_plan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2110,6 +2110,17 @@ export interface components {
              * @description Of the plan that it was made from.
              */
             version: number;
+        };
+        /**
+         * DraftBody
+         * @description Other numbers of the plan.
+         */
+        DraftBody: {
+            /**
+             * Changes
+             * @description Made one after the other: `/Trading:owned=8`, `/Trading/FX:demand=5`.
+             */
+            changes?: string[];
         };
         /**
          * Entry
@@ -4837,7 +4848,7 @@ export interface operations {
             };
         };
     };
-    explore_plan: {
+    draft_plan: {
         parameters: {
             query?: never;
             header?: never;
@@ -4846,7 +4857,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ExploreBody"];
+                "application/json": components["schemas"]["DraftBody"];
             };
         };
         responses: {
