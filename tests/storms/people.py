@@ -182,7 +182,9 @@ class People:
         self._feed(JobHeld(job, "because") if self.storm.kernel.random.random() < 0.4 else JobReleased(job))
 
     def _requeue(self) -> None:
-        self._feed(JobRequeued(self._some_job()))
+        job = self._some_job()
+        self.storm.judge.wished.add(job)
+        self._feed(JobRequeued(job))
 
     def _change(self) -> None:
         random, job = self.storm.kernel.random, self._some_job()

@@ -277,7 +277,9 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
         print_text(json.dumps({"findings": rows}, indent=1, default=str))
     elif not findings and (left := not_judged(plan, state)):
         rules = ", ".join(f"{rule} of {group}" for group, rule in left.items())
-        print_text(f"{printable(str(result_path))}: slots are not looked at: no cycle leaves such a state [{rules}]")
+        print_text(
+            f"{printable(str(result_path))}: slots were not checked: the check does not cover such a state [{rules}]"
+        )
     elif not findings:
         print_text(
             f"{printable(str(result_path))}: obeys the rules; every number was computed again by independent code"

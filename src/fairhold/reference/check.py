@@ -45,6 +45,9 @@ def not_judged(plan: Plan, state: State, group: str) -> str:
         held = Counter(unit.wish for unit in units)
         if any(0 < held[wish.id] < wish.minimum for wish in situation.wishes.values()):
             return "R-GANG-1"  # no cycle leaves such a state
+    held_on = Counter(unit.host for unit in situation.units)
+    if any(held_on[host] > slots for host, slots in situation.stated.items()):
+        return "R-UP-1"  # a plan has made a host smaller than what runs there
     for row in state.held:
         wish = situation.wishes.get(row.request)
         if wish is not None and _may_be_held(situation, wish) and row.host not in situation.suitable(wish):

@@ -126,6 +126,12 @@ class Situation:
         return self.state.hosts_down | self.state.hosts_closed
 
     @cached_property
+    def stated(self) -> dict[str, int]:
+        """Slots of each host that the state names, whether it is up or not."""
+        hosts = self.consumers.plan.resource_groups[self.group].hosts if self.hosts != (NOWHERE,) else ()
+        return {host.name: host.slots for host in hosts}
+
+    @cached_property
     def room(self) -> dict[str, int]:
         """R-UP-1: a host that is not up has as many slots as are held on it."""
         group = self.consumers.plan.resource_groups[self.group]
