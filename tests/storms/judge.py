@@ -67,7 +67,7 @@ class Judge:
         self.noticed: set[int] = set()
         self.leaving: set[int] = set()
         self.wished: set[str] = set()
-        """Jobs that somebody cancels: they are told to stop also while that cannot be written."""
+        """Jobs that somebody cancels or requeues: they are told to stop also while that cannot be written."""
         self.ever_noticed: set[int] = set()
         self.truths: Truths | None = None
         self.broken: BrokenError | None = None

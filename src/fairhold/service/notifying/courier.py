@@ -81,6 +81,9 @@ class Courier:
             return await asyncio.wrap_future(self._desk.write(take))
         except FairholdError:
             return []
+        except Exception:  # noqa: BLE001 - the thread goes on: a later look may find what can be sent
+            _LOG.exception("messages cannot be taken from the outbox")
+            return []
 
     async def _deliver(self, delivery: Delivery) -> None:
         """Try once, and say what became of it."""
