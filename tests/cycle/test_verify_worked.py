@@ -75,12 +75,12 @@ def test_a_gang_under_notice_runs_on_where_enough_notices_can_be_taken_back() ->
     assert short(result["withdrawn"]) == [("gang", 3)]
 
 
-def test_a_request_comes_first_to_the_slots_kept_for_it() -> None:
+def test_what_a_state_keeps_counts_for_no_request_where_no_gang_is_overdue() -> None:
     requests = [request("first", "/A", 2, minute=10), request("kept", "/A", 1, minute=20)]
     hosts = {"hosts": [{"name": "h1", "slots": 1}, {"name": "h2", "slots": 1}]}
     result = cycle(hosts, {"/A": {"owned": 2}}, requests=requests, held=[{"request": "kept", "host": "h1", "units": 1}])
     placed = [(row["request"], row["host"]) for row in result["grants"]]
-    assert sorted(placed) == [("first", "h2"), ("kept", "h1")]
+    assert sorted(placed) == [("first", "h1"), ("first", "h2")]
     assert "held" not in result["state"]
 
 

@@ -208,7 +208,7 @@ def test_slots_and_vectors_of_one_plan_are_both_checked() -> None:
     assert verify(plan, state, result) == ()
     for row in result["grants"]:
         row["units"] += 1
-    assert {"R-GRANT-1", "R-TURN-1"} <= rules(plan, state, result)
+    assert {"R-GRANT-3", "R-TURN-1"} <= rules(plan, state, result)
 
 
 @pytest.mark.parametrize("place", ["", "spread", "pack"])

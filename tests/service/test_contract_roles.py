@@ -98,7 +98,7 @@ def ask_everybody(operation: Any, staff: Staff) -> list[str]:
 def wrong_of(address: str, who: str, answer: Any) -> Iterator[str]:
     """What is wrong with an answer to somebody."""
     if who in {STRANGER, FORGER}:
-        if answer.status_code not in {400, 401, 403}:
+        if answer.status_code not in {400, 401, 403, 431}:  # too long a head is not read to its end
             yield f"{who} of {address}: {answer.status_code}"
     elif answer.status_code < 400 and not may(who, address):
         yield f"{who} may not {address}, and was answered {answer.status_code}"

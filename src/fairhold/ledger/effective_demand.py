@@ -6,7 +6,7 @@ from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.ledger.sited import hosts_for, is_on_one
+from fairhold.ledger.sited import is_on_one, open_hosts_for
 from fairhold.ledger.tables import NO_USER
 from fairhold.units import UNLIMITED
 
@@ -107,7 +107,7 @@ def count_requests(books: Books, leaf: int, is_limited: bool) -> Counted:  # noq
         slots = None
         if key is not None:
             if key not in shared:
-                shared[key] = _Shared(books, hosts_for(books, requests.siting[row]))
+                shared[key] = _Shared(books, open_hosts_for(books, requests.siting[row]))
             slots = shared[key]
         room = most
         if slots is not None:  # what stands on hosts that will not do takes none of the slots

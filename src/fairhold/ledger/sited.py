@@ -18,6 +18,11 @@ def hosts_for(books: Books, siting: Siting) -> list[int]:
     return [host for host, up in enumerate(hosts.up) if up and siting.fits(labels.get(host, frozenset()))]
 
 
+def open_hosts_for(books: Books, siting: Siting) -> list[int]:
+    """Those of them that start something: hosts that are not closed (R-UP-1)."""
+    return [host for host in hosts_for(books, siting) if host not in books.hosts.closed]
+
+
 def is_on_one(books: Books, request: int) -> bool:
     """Whether all units of a request stand on one host: those of a gang that packs (R-SITE-3)."""
     requests = books.requests
@@ -27,7 +32,7 @@ def is_on_one(books: Books, request: int) -> bool:
 def most_of(books: Books, request: int) -> int:
     """Slots of the hosts that will do for a request and are open; for one that packs those of one host (R-HOLD-1)."""
     hosts, allocations = books.hosts, books.allocations
-    able = [host for host in hosts_for(books, books.requests.siting.get(request, ANYWHERE)) if host not in hosts.closed]
+    able = open_hosts_for(books, books.requests.siting.get(request, ANYWHERE))
     if not is_on_one(books, request):
         return sum(hosts.slots[host] for host in able)
     mine = {allocations.host[row] for row in allocations.by_request.get(request, ())}

@@ -6,7 +6,7 @@ from operator import sub
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.effective_demand import what_counts
-from fairhold.ledger.sited import hosts_for, is_on_one
+from fairhold.ledger.sited import is_on_one, open_hosts_for
 from fairhold.model.siting import ANYWHERE
 from fairhold.rules.aging import by_age
 from fairhold.rules.reclaiming import keep_below_limits
@@ -122,7 +122,7 @@ class _Claiming:
         books = self.snapshot.books
         if books.rows.is_exclusive:
             return 0
-        hosts = [host for host in hosts_for(books, books.requests.siting[row]) if host not in books.hosts.closed]
+        hosts = open_hosts_for(books, books.requests.siting[row])
         choices: list[tuple[int, ...]] = [tuple(hosts)]
         if is_on_one(books, row):
             mine = {books.allocations.host[each] for each in books.allocations.by_request.get(row, ())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.nouns import Control
-from fairhold.ledger.sited import hosts_for, is_on_one
+from fairhold.ledger.sited import is_on_one, open_hosts_for
 from fairhold.model.siting import ANYWHERE, words_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def hosts_bound_to(books: Books, leaf: int) -> set[int]:
     sitings = [
         books.requests.siting.get(row, ANYWHERE) for row in _waiting(books, leaf) if _hosts_of(books, row) != ALL
     ]
-    return {host for siting in sitings for host in hosts_for(books, siting)} - set(books.hosts.closed)
+    return {host for siting in sitings for host in open_hosts_for(books, siting)}
 
 
 def _waiting(books: Books, leaf: int) -> list[int]:

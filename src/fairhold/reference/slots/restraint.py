@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairhold.reference.slots.victims import gangs_broken
+from fairhold.reference.slots.victims import gangs_broken, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -98,10 +98,10 @@ def _worst_first(situation: Situation, mine: list[int], most: int) -> list[int]:
 
 
 def _pieces(situation: Situation, mine: list[int], leaf: str) -> list[list[int]]:
-    """The units of a leaf that go, those of a gang that stops together, most units first."""
+    """The units of a leaf that go, those of a gang that stops together: most units first, then by `victims`."""
     broken = gangs_broken(situation, [at for at, unit in enumerate(situation.units) if unit.notice or at in mine])
     of: dict[object, list[int]] = {}
     for at in [at for at in mine if situation.units[at].leaf == leaf]:
         name = situation.units[at].wish
         of.setdefault(name if name in broken else at, []).append(at)
-    return sorted(of.values(), key=len, reverse=True)
+    return sorted(of.values(), key=lambda piece: (-len(piece), min(order_of(situation, at) for at in piece)))
