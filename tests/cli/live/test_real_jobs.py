@@ -34,8 +34,9 @@ def test_a_job_ends_with_its_own_code_and_its_output_is_kept(live: Served) -> No
     assert re.search(r"^ +0 +1 +failed +failed +4 ", shown, re.MULTILINE)
     listed = live("jobs", "--all", "--label", "team=quants").splitlines()
     assert [line.split()[:2] for line in listed[1:]] == [[job, "failed"]]
-    numbers = [int(line.split()[0]) for line in live("jobs", "--all", "--sort", "-ended").splitlines()[1:]]
+    numbers = [int(line.split()[0]) for line in live("jobs", "--all", "--sort", "-job").splitlines()[1:]]
     assert numbers == sorted(numbers, reverse=True)
+    numbers = [int(line.split()[0]) for line in live("jobs", "--all", "--sort", "-ended").splitlines()[1:]]
     assert [int(line.split()[0]) for line in live("jobs", "--all", "--sort=ended").splitlines()[1:]] == numbers[::-1]
     assert "unknown-word" in live.done("jobs", "--sort", "colour", exits=1).stderr
     assert live("explain", job) == f"job {job} is over: failed\n\ntask 0: exit code 4\n"
