@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -54,9 +55,12 @@ def until(what: Callable[[], Any], patience: float = PATIENCE) -> Any:
 
 
 def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """A port that nobody has, and no connection gets by chance before it is used: the system gives those above."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with socket.socket() as taken, suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 def lives(pid: int) -> bool:
