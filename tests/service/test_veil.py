@@ -40,7 +40,7 @@ policies:
       /Secret: {owned: 2}
       /Secret/Merger: {owned: 2}
 """
-NAMES = re.compile(r"Secret|Merger|Spinoff|Trading|Risk|FX|mallory|olga")
+NAMES = re.compile(r"Secret|Merger|Spinoff|Trading|Risk|\bFX\b|mallory|olga")
 """What ben, who works for /Research, is not to read."""
 GETS = (
     "/consumers",
