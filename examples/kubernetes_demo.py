@@ -75,6 +75,7 @@ def play(cluster: ControlPlane) -> int:
     say("Research owns 3 GPUs and submits a Job of 10 pods: it borrows what Trading does not use")
     submit(cluster, "research", "backtest", 10, seconds=12)
     cluster.until(lambda: running(cluster, "research") >= NODES * GPUS - 1)
+    cluster.until(lambda: "gpus 4" in cluster.kubectl("get", "consumers", "trading"))  # and everybody sees it
     say("Trading wants 4 of its 5 GPUs: Research has two seconds to give back, and its pods come back in front")
     submit(cluster, "trading", "prices", 4, seconds=6)
     cluster.until(lambda: running(cluster, "trading") == 4)
