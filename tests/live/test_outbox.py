@@ -65,7 +65,7 @@ def test_the_first_is_sent_at_once_and_what_follows_together(store: Store) -> No
     assert (jobs(first), jobs(second), first.id != second.id) == (["1"], ["2", "3"], True)
 
 
-def test_one_that_was_tried_never_changes_and_keeps_its_id_over_a_crash(store: Store) -> None:
+def test_to_one_that_was_tried_nothing_is_added_and_it_keeps_its_id_over_a_crash(store: Store) -> None:
     box = Box(store)
     box.add(1)
     (first,) = box.take(START)
@@ -112,6 +112,35 @@ def test_the_same_of_one_job_is_one_fact_with_all_its_tasks(store: Store) -> Non
     assert [(fact["event"], fact.get("tasks")) for fact in delivery.facts] == [("reclaim", 5), ("end", None)]
 
 
+def test_the_earliest_deadline_holds_and_what_is_said_last_is_how_it_is(store: Store) -> None:
+    box = Box(store)
+    box.add(1, event="reclaim", tasks=2, deadline="b")
+    box.add(2, event="reclaim", tasks=1, deadline="e")
+    box.add(1, event="reclaim", tasks=1, deadline="c")
+    box.add(1, event="withdrawn", tasks=3)
+    box.add(1, event="reclaim", tasks=1, deadline="d")
+    ((delivery),) = box.take(START)
+    assert [(fact["job"], fact["event"], fact["tasks"], fact.get("deadline")) for fact in delivery.facts] == [
+        ("1", "reclaim", 3, "b"),
+        ("2", "reclaim", 1, "e"),
+        ("1", "withdrawn", 3, None),
+        ("1", "reclaim", 1, "d"),
+    ]
+
+
+def test_the_day_after_which_a_message_is_given_up_begins_with_its_first_try(store: Store) -> None:
+    box = Box(store)
+    box.add(1)
+    (first,) = box.take(START)
+    box.add(2)
+    assert box.outbox.done(first, START + GIVE_UP, is_sent=False)
+    (second,) = box.take(START + GIVE_UP + EVERY)
+    assert not box.outbox.done(second, START + GIVE_UP + EVERY, is_sent=False)
+    assert box.outbox.waiting()[WEBHOOK] == 1
+    (again,) = Box(store).take(START + GIVE_UP + 60 * SECOND)
+    assert jobs(again) == ["2"]
+
+
 def test_who_does_not_take_it_is_asked_ever_more_seldom_and_given_up_after_a_day(store: Store) -> None:
     box, now, tries = Box(store), START, []
     box.add(1)
@@ -132,10 +161,13 @@ def test_one_who_is_away_keeps_nobody_else_waiting_and_so_many_are_sent_at_once(
     for number in range(AT_ONCE + 5):
         box.add(1, user=f"u{number}")
     first = box.take(START)
-    assert (len(first), box.take(START)) == (AT_ONCE, [])
+    assert (len(first), box.outbox.is_due(START), box.take(START)) == (AT_ONCE, False, [])
+    box.outbox.add(MAIL, "u0", {"event": "end", "job": "1"}, START)
+    assert box.outbox.is_due(START)
+    assert [(each.channel, each.user) for each in box.take(START)] == [(MAIL, "u0")]
     box.outbox.done(first[0], START, is_sent=True)
     assert len(box.take(START)) == 1
-    assert len(box.take(START + 600 * SECOND)) == AT_ONCE  # nothing was heard of those: they are sent again
+    assert len(box.take(START + 600 * SECOND)) == AT_ONCE + 1  # nothing was heard of those: they are sent again
 
 
 def test_what_somebody_may_not_know_any_more_is_not_sent(store: Store) -> None:
@@ -147,3 +179,22 @@ def test_what_somebody_may_not_know_any_more_is_not_sent(store: Store) -> None:
     assert (delivery.user, jobs(delivery)) == ("ben", ["2"])
     box.commit()
     assert [*store.notifications("outbox")] == ["webhook ben"]
+
+
+def test_what_was_withheld_once_is_not_in_a_later_try(store: Store) -> None:
+    box = Box(store)
+    box.add(1)
+    box.add(2)
+    (first,) = box.outbox.take(START, lambda _user, fact: fact.get("job") != "1")
+    box.outbox.done(first, START, is_sent=False)
+    (second,) = box.take(START + 10 * SECOND)
+    assert (jobs(second), second.id) == (["2"], first.id)
+
+
+def test_a_message_of_which_all_is_withheld_is_not_a_number(store: Store) -> None:
+    box = Box(store)
+    for job in range(MOST_FACTS + 3):
+        box.add(job)
+    assert box.outbox.take(START, lambda _user, fact: not fact) == []
+    box.commit()
+    assert store.notifications("outbox") == {}

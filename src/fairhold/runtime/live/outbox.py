@@ -1,21 +1,22 @@
 """Messages that are not delivered yet: bounded, in the store before anybody is told, and sent again until they are had.
 
 A message is of one person and one channel, and tells all that has happened since the one before. So whatever happens,
-nobody has more than two that wait: one that is being sent, which never changes, and one that gathers. What a message
-cannot hold any more is told as a number.
+nobody has more than two that wait: one that is being sent, to which nothing is added, and one that gathers. What a
+message cannot hold any more is told as a number.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.ports import Store
     from fairhold.runtime.live.journal import Journal
@@ -32,9 +33,9 @@ MOST_IN_ALL = 100_000
 EVERY = 10 * SECOND
 """Between two messages to one person by one channel."""
 AT_ONCE = 32
-"""Messages that are being sent at a time."""
+"""Messages that are being sent at a time by one channel, so that none waits for the receivers of another."""
 GIVE_UP = 86_400 * SECOND
-"""After which a message that nobody takes is given up."""
+"""From its first try, after which a message that nobody takes is given up."""
 _FIRST, _LONGEST = 10 * SECOND, 3_600 * SECOND
 """Delay before a second try; it doubles up to the longest."""
 _IN_FLIGHT = 300 * SECOND
@@ -46,9 +47,9 @@ class Message:
     """What somebody is told at once.
 
     id    : the same at every try
-    at    : instant at which it was begun; due: of its next try
+    at    : instant at which it was begun, from the first try on of that; due: of its next try
     facts : what has happened; more: how much else has
-    tries : so far; one that was tried does not change any more
+    tries : so far; to one that was tried nothing is added
     """
 
     id: str
@@ -102,27 +103,44 @@ class Outbox:
 
     def is_due(self, now: int) -> bool:
         """Whether something is to be sent."""
-        return bool(self._queues) and next(self._due(now), None) is not None
+        return next(self._due(now), None) is not None
 
     def _due(self, now: int) -> Iterator[tuple[int, tuple[str, str]]]:
+        """Of what is to be sent, where its channel has room: since when, and its key."""
+        in_flight = {key for key, until in list(self._in_flight.items()) if until > now}
+        room = self._room(in_flight)
         for key, queue in list(self._queues.items()):
-            if queue and queue[0].due <= now and self._in_flight.get(key, 0) <= now:
-                yield queue[0].due, key
+            if room[key[0]] <= 0 or key in in_flight:
+                continue
+            yield from ((first.due, key) for first in queue[:1] if first.due <= now)
+
+    @staticmethod
+    def _room(in_flight: Iterable[tuple[str, str]]) -> dict[str, int]:
+        """How many more may be sent, by channel."""
+        sending = Counter(channel for channel, _ in in_flight)
+        return {channel: AT_ONCE - sending[channel] for channel in CHANNELS}
 
     # In the desk's thread
 
     def add(self, channel: str, user: str, fact: Fact, now: int) -> None:
-        """Tell somebody of something. The same of the same job again, while it waits, makes it larger by its tasks."""
+        """Tell somebody of something.
+
+        The same of a job again, while it waits and nothing else of that job has happened since, makes it larger by its
+        tasks; the earliest deadline of both holds.
+        """
         key = channel, user
         queue = self._queues.setdefault(key, [])
         if not queue or queue[-1].tries:
             queue.append(Message(secrets.token_hex(12), now, [], 0, 0, max(now, self._not_before.get(key, 0))))
         message = queue[-1]
         self._changed.add(key)
-        for known in message.facts if fact.get("job") else ():
-            if (known["event"], known.get("job")) == (fact["event"], fact["job"]):
-                known.update(fact, tasks=known.get("tasks", 0) + fact.get("tasks", 0))
-                return
+        job = fact.get("job")
+        last = next((known for known in reversed(message.facts) if known.get("job") == job), None) if job else None
+        if last is not None and last["event"] == fact["event"]:
+            deadlines = [each["deadline"] for each in (last, fact) if "deadline" in each]
+            last.update(fact, tasks=last.get("tasks", 0) + fact.get("tasks", 0))
+            last.update({"deadline": min(deadlines)} if deadlines else {})
+            return
         if len(message.facts) < MOST_FACTS and self._facts < MOST_IN_ALL:
             message.facts.append(dict(fact))
             self._facts += 1
@@ -130,18 +148,24 @@ class Outbox:
             message.more += 1
 
     def take(self, now: int, may_know: Callable[[str, Fact], bool]) -> list[Delivery]:
-        """What is to be sent now; nothing of it changes any more, and each is sent once this is durable.
+        """What is to be sent now; nothing is added to it any more, and each is sent once this is durable.
 
-        may_know : whether somebody may still be told of something
+        may_know : whether somebody may still be told of something; what he may not is let go, for all tries to come
         """
         self._in_flight = {key: until for key, until in self._in_flight.items() if until > now}
-        found = []
-        for _, key in sorted(self._due(now))[: AT_ONCE - len(self._in_flight)]:
+        found, room = list[Delivery](), self._room(self._in_flight)
+        for _, key in sorted(self._due(now)):
+            if room[key[0]] <= 0:
+                continue
+            room[key[0]] -= 1
             message = self._queues[key][0]
             facts = tuple(fact for fact in message.facts if may_know(key[1], fact))
-            if not facts and not (message.more and may_know(key[1], {})):
+            if not facts and (message.facts or not may_know(key[1], {})):
                 self._drop(key, now)
                 continue
+            self._facts -= len(message.facts) - len(facts)
+            message.facts = [*facts]
+            message.at = message.at if message.tries else now
             message.tries += 1
             message.due = now + min(_LONGEST, _FIRST << min(message.tries - 1, 20))
             self._in_flight[key] = now + _IN_FLIGHT
