@@ -7,6 +7,7 @@ import email
 import email.policy
 import hashlib
 import hmac
+import socket
 import time
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.runtime.live import outbox
+from fairhold.service.notifying import courier as sending
+from fairhold.service.notifying import mail as mailing
 from fairhold.units import SECOND
 from tests.notifying.bank import courier, hooked, telling, told_text
 from tests.notifying.receivers import Mailbox, Receiver, until
@@ -117,6 +120,53 @@ def test_a_receiver_that_hangs_holds_up_neither_the_desk_nor_others(tmp_path: Pa
             receiver.wait(1)
             assert time.monotonic() - began < 5
             stuck.may_answer.set()
+
+
+def test_a_mail_server_that_hangs_holds_up_no_webhook(
+    tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for where, name, number in ((outbox, "AT_ONCE", 1), (sending, "_SENDERS", 1), (mailing, "LONGEST", 60.0)):
+        monkeypatch.setattr(where, name, number)
+    with socket.create_server(("127.0.0.1", 0)) as stuck:
+        port = stuck.getsockname()[1]
+        offer = f"  mail: {{server: '127.0.0.1:{port}', security: none, sender: fairhold@bank.example,"
+        offer += " addresses: {ben: ben@bank.example}}\n"
+        with telling(tmp_path, told_text(receiver, more=offer)) as staff:
+            hooked(staff, "ada", receiver, "start")
+            staff.submit("ben", notify=["start"])
+            connection, _ = stuck.accept()
+            with connection:
+                staff.submit("ada")
+                receiver.wait(1)
+
+
+def test_a_fault_of_ours_is_logged_and_the_rest_goes_on(
+    tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failed: list[str] = []
+
+    def failing(where: object, method: str, ask: str = "") -> None:
+        kept = getattr(where, method)
+
+        def call(*given: Any) -> Any:
+            if method not in failed and (not ask or given[0].__name__ == ask):
+                failed.append(method)
+                raise RuntimeError("a fault")
+            return kept(*given)
+
+        monkeypatch.setattr(where, method, call)
+
+    with telling(tmp_path, told_text(receiver)) as staff:
+        for user in ("ben", "ada"):
+            hooked(staff, user, receiver, "start")
+        failing(staff.bank.core.notifications.outbox, "is_due")
+        failing(staff.bank.desk, "write", "done")
+        staff.submit("ben")
+        receiver.wait(1)
+        until(lambda: "what became of a message cannot be written down" in caplog.text)
+        staff.submit("ada")
+        receiver.wait(2)
+    assert "messages cannot be taken from the outbox" in caplog.text
 
 
 def test_what_was_not_sent_before_a_crash_is_sent_after_it(tmp_path: Path, receiver: Receiver) -> None:

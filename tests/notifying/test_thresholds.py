@@ -132,8 +132,17 @@ def test_a_budget_is_told_at_its_percent_once_in_a_period(tmp_path: Path) -> Non
     assert [*found] == ["ada"]  # cy does not see /A
     fact = found["ada"][0]
     assert (fact["event"], fact["consumer"], fact["period"], fact["used_percent"]) == ("budget_used", "/A", "day", 75)
+    written = at.store.notifications("threshold")
     at.pass_time(30 * MINUTE)
-    assert told(at) == {}
+    assert (told(at), at.store.notifications("threshold")) == ({}, written)
+
+
+def test_two_alike_for_different_people_tell_all_of_them_once(tmp_path: Path) -> None:
+    rule = "when: host_silent, for: 10m"
+    at = play(tmp_path, f"{rule}, groups: [ops], users: [ben]}}\n    - {{{rule}, users: [ben, cy]")
+    at.feed(MachineSilent("h1"))
+    at.pass_time(11 * MINUTE)
+    assert {user: len(facts) for user, facts in told(at).items()} == {"ada": 1, "ben": 1, "cy": 1}
 
 
 def test_a_threshold_that_is_there_no_more_leaves_nothing(tmp_path: Path) -> None:

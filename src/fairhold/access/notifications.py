@@ -65,6 +65,12 @@ class Threshold(NamedTuple):
         """What tells it apart from others, whoever is told."""
         return f"{self.when} {self.at} {self.span} {self.percent}"
 
+    def joined(self, other: Threshold) -> Threshold:
+        """The same, told to the people of one with the same key as well."""
+        users, groups = self.users + other.users, self.groups + other.groups
+        accounts = self.service_accounts + other.service_accounts
+        return self._replace(users=users, groups=groups, service_accounts=accounts)
+
 
 class Notifications(NamedTuple):
     """The part `notifications` of an access document; addresses: name of a person → where mail reaches him."""

@@ -36,7 +36,7 @@ class Reached(NamedTuple):
     """Something that is so now.
 
     subject : what tells it apart; fact: what is told
-    since   : instant, None = since it was first seen to be so
+    since   : instant, None = since it was first seen to be so; the same at each look, as what differs is written
     """
 
     subject: str
@@ -65,7 +65,9 @@ class Thresholds:
     def look(self, core: Core, now: int, tell: Callable[[Threshold, Fact], object]) -> None:
         """Look at all thresholds; what is so for long enough is told."""
         self._looked = now
-        wanted = {each.key: each for each in core.people.access.notifications.thresholds}
+        wanted: dict[str, Threshold] = {}
+        for each in core.people.access.notifications.thresholds:
+            wanted[each.key] = wanted[each.key].joined(each) if each.key in wanted else each
         for key in [key for key in self._so if key not in wanted]:
             self._keep(key, {})
         for key, threshold in wanted.items():
@@ -104,7 +106,7 @@ def _used(core: Core, threshold: Threshold, now: int) -> Iterator[Reached]:
             if covers(threshold.at, path) and 100 * used >= threshold.percent:
                 told = {"resource_group": books.rows.group.name, "consumer": path, "period": budget["period"]}
                 told |= {"used_percent": int(100 * used), "lasts_until": budget["lasts_until"]}
-                yield Reached(f"{group} {path} {budget['begins']}", told, now)
+                yield Reached(f"{group} {path} {budget['begins']}", told)
 
 
 def _starving(core: Core, threshold: Threshold, _now: int) -> Iterator[Reached]:

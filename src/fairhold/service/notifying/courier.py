@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOOK = 0.25
 """Seconds between two looks at what is due."""
 _SENDERS = 8
-"""Mails that are handed in, and names that are looked up, at a time."""
+"""Mails that are handed in at a time, and as many names that are looked up: neither waits for the other."""
 _LONGEST = 120.0
 """Seconds after which a try is given up, whatever it does."""
 _PATIENCE = 1.0
@@ -46,6 +46,7 @@ class Courier:
     def __init__(self, desk: Desk, password_file: Path | None, now: Callable[[], int]) -> None:
         self._desk, self._password_file, self._now = desk, password_file, now
         self._closed = Event()
+        self._mailers = ThreadPoolExecutor(_SENDERS, "mailer")
         self._thread = Thread(target=lambda: asyncio.run(self._run()), name="courier", daemon=True)
 
     def __enter__(self) -> Self:
@@ -57,18 +58,18 @@ class Courier:
         self._thread.join(_PATIENCE)
 
     async def _run(self) -> None:
-        executor = ThreadPoolExecutor(_SENDERS, "sender")
+        executor = ThreadPoolExecutor(_SENDERS, "look-up")
         asyncio.get_running_loop().set_default_executor(executor)
         trips: set[asyncio.Task[None]] = set()
         while not self._closed.is_set():
-            if self._desk.core.notifications.outbox.is_due(self._now()):
-                for delivery in await self._taken():
-                    trips.add(trip := asyncio.create_task(self._deliver(delivery)))
-                    trip.add_done_callback(trips.discard)
+            for delivery in await self._taken():
+                trips.add(trip := asyncio.create_task(self._deliver(delivery)))
+                trip.add_done_callback(trips.discard)
             await asyncio.sleep(LOOK)
         for trip in trips:
             trip.cancel()
-        executor.shutdown(wait=False, cancel_futures=True)
+        for each in (executor, self._mailers):
+            each.shutdown(wait=False, cancel_futures=True)
 
     async def _taken(self) -> list[Delivery]:
         """What is to be sent, when it is durable that it is; nothing where nothing can be written at present."""
@@ -78,6 +79,8 @@ class Courier:
             return known.outbox.take(now, lambda user, fact: known.may_know(user, fact, now))
 
         try:
+            if not self._desk.core.notifications.outbox.is_due(self._now()):
+                return []
             return await asyncio.wrap_future(self._desk.write(take))
         except FairholdError:
             return []
@@ -108,7 +111,8 @@ class Courier:
             if not address or told.mail is None:
                 raise NotSentError("there is no address any more", is_final=True)
             made = mail.mail_of(told.mail, address, delivery, cluster)
-            await asyncio.to_thread(mail.send, told.mail, self._password_file, made)
+            hand_in = (mail.send, told.mail, self._password_file, made)
+            await asyncio.get_running_loop().run_in_executor(self._mailers, *hand_in)
             return
         if not known.webhook:
             raise NotSentError("there is no webhook any more", is_final=True)
@@ -125,6 +129,9 @@ class Courier:
         try:
             is_over = await asyncio.wrap_future(self._desk.write(done))
         except FairholdError:
+            return
+        except Exception:  # noqa: BLE001 - the thread goes on: the message is taken again, as of one not heard of
+            _LOG.exception("what became of a message cannot be written down")
             return
         if why:
             then = "it is given up" if is_over else "it is tried again"

@@ -25,7 +25,7 @@ _MOST_PASSWORD = 4_096
 
 
 def mail_of(server: MailServer, address: str, delivery: Delivery, cluster: str) -> EmailMessage:
-    """A message as mail. The same message has the same id, so that who gets it twice can tell."""
+    """A message as mail. The same message has the same id at each try, so that who gets it twice can tell."""
     mail = EmailMessage()
     mail["From"] = server.sender
     mail["To"] = address

@@ -42,7 +42,7 @@ def signature(secret: str, name: str, seconds: int, body: bytes) -> str:
 
 
 def body_of(delivery: Delivery, cluster: str) -> bytes:
-    """A message as JSON: always the same for the same message."""
+    """A message as JSON. The same message has the same id at each try, and never tells more than before."""
     document: dict[str, Any] = {
         "id": delivery.id,
         "cluster": cluster,
