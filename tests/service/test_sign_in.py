@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -144,6 +145,23 @@ def test_a_page_of_somebody_else_begins_nothing(sso: Bank) -> None:
     foreign = {"Origin": "http://evil.example"}
     assert sso.client.post("/console/sign-in/device", headers=foreign).status_code == 403
     assert sso.client.get("/console/sign-in/begin", headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_who_signs_in_goes_on_being_told_by_what_the_provider_says(sso: Bank, provider: RunningProvider) -> None:
+    head = {"Authorization": f"Bearer {provider.tokens('ben')['id_token']}"}
+    body = {"mail": True}
+    sso._ask("PATCH", "/me/notifications", 200, json=body, headers=head)
+    told, day = sso.core.notifications, 86_400_000_000
+    first = told.subscription("ben")
+    late = first._replace(seen=first.seen - 29 * day, groups=())
+    sso.desk.write(lambda core: core.notifications.subscribe(late)).result()
+    kept = []
+    for _ in range(2):
+        assert sso.client.get("/v1/me", headers=head).status_code == 200
+        sso.desk.read(lambda _: None).result()
+        kept.append(json.loads(sso.store.notifications("person")["ben"]))
+    assert (kept[0]["seen"] >= first.seen, kept[0]["groups"]) == (True, ["quants"])
+    assert kept[1] == kept[0], "once a day is enough"
 
 
 def test_a_session_goes_on_with_other_tokens_until_the_provider_gives_none(tmp_path: Path) -> None:

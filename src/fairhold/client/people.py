@@ -47,10 +47,13 @@ def change_notifications(
     *,
     new_secret: bool = False,
 ) -> Steps[Document]:
-    """Change how the caller is reached, and what he is told of all his jobs; None = as it is."""
+    """Change how the caller is reached, and what he is told of all his jobs; None = as it is.
+
+    The secret of a new webhook is told this once, so what may make one is not asked twice.
+    """
     given = {"mail": mail, "webhook": webhook, "events": None if events is None else [*events]}
     body = {name: value for name, value in given.items() if value is not None} | {"new_secret": new_secret}
-    return (yield from ask(request("PATCH", "me", "notifications", body=body, is_safe=not new_secret)))
+    return (yield from ask(request("PATCH", "me", "notifications", body=body, is_safe=not (new_secret or webhook))))
 
 
 def notify(job: str, events: Sequence[str]) -> Steps[Document]:

@@ -27,6 +27,7 @@ from fairhold.service.news import News
 from fairhold.service.problems import refused
 from fairhold.service.settings import ServiceSettings
 from fairhold.service.stopping import Stopping
+from fairhold.service.subscribing import is_old, renew
 from fairhold.service.veil import Veil, veiled
 
 Answer = TypeVar("Answer")
@@ -213,6 +214,8 @@ async def the_service(request: Request) -> Service:
     """The service that a request came to, with who asks."""
     service: Service = request.app.state.service
     caller: Caller = request.scope["state"]["caller"]
+    if is_old(service.desk.core.notifications.subscription(caller.user), caller, now()):
+        service.desk.write(lambda core: renew(core, caller))  # nobody waits for it: else the next request does it
     origin: str = request.scope["state"].get("origin", "")
     deed = Deed(caller.user, caller.via, origin, request.scope["route"].name)
     return service._replace(caller=caller, deed=deed)

@@ -10,7 +10,7 @@ from fairhold.access.webhooks import url_fault
 from fairhold.service.notifying.webhook import new_secret
 from fairhold.service.notifying.wording import TEST
 from fairhold.service.problems import refused
-from fairhold.units import format_instant
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from fairhold.service.models.people_requests import NotificationsBody
 
 _SET_UP = "set a webhook with `fairhold notify --webhook URL`, or have an administrator add your mail address"
+
+
+_RENEWED = 86_400 * SECOND
+"""After which what the provider says of somebody is taken down anew, as he asks for whatever it is."""
 
 
 def ordered(events: Collection[str]) -> tuple[str, ...]:
@@ -34,6 +38,17 @@ def subscription_of(core: Core, caller: Caller) -> Subscription:
     if caller.provider is not None:
         known = known._replace(groups=caller.groups, address=caller.address, seen=core.now())
     return known._replace(is_built_in=caller.is_built_in)
+
+
+def is_old(known: Subscription, caller: Caller, now: int) -> bool:
+    """Whether what the provider says of a caller is kept, and is to be taken down anew."""
+    return caller.provider is not None and 0 < known.seen <= now - _RENEWED
+
+
+def renew(core: Core, caller: Caller) -> None:
+    """Take down anew what the provider says of a caller, so that he goes on being told; at most once a day."""
+    if is_old(core.notifications.subscription(caller.user), caller, core.now()):
+        core.notifications.subscribe(subscription_of(core, caller))
 
 
 def _require_reached(core: Core, known: Subscription) -> None:

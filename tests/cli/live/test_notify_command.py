@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fairhold.cli.live import notifying
+from fairhold.cli.live.notifying import Wanted
+from fairhold.client.errors import ServiceError
+from fairhold.client.exchange import Request
+from fairhold.errors import Fault
 from tests.cli.live.served import LONGEST, ME, Served
 from tests.cli.live.test_people_commands import House
 from tests.notifying.receivers import Receiver, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from fairhold.client.exchange import Document, Steps
 
 ACCESS = """\
 fairhold_access: 1
@@ -73,6 +80,25 @@ def test_an_address_is_read_so_that_no_list_of_processes_shows_it(house: House, 
     assert done.stdout.startswith("whsec_")
     assert done.stderr == "messages to the webhook are signed with this secret; it is shown this once\n"
     assert done.stdout.strip() not in house.run("ben", "notify").stdout
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_secret_is_shown_although_the_test_message_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, as_json: bool
+) -> None:
+    class Breaking:
+        def run(self, steps: Steps[Document]) -> Document:
+            asked = next(steps)
+            assert isinstance(asked, Request)
+            if asked.method == "PATCH":
+                return {"secret": "whsec_eA=="}
+            raise ServiceError([Fault("failed", "it is gone")])
+
+    monkeypatch.setattr(notifying, "connect", lambda _service: Breaking())
+    with pytest.raises(ServiceError):
+        notifying.notify_always("", Wanted(webhook="https://hooks.example.com/x"), is_test=True, as_json=as_json)
+    out = capsys.readouterr().out
+    assert (json.loads(out)["secret"] if as_json else out.strip()) == "whsec_eA=="
 
 
 def test_a_test_message_is_sent(house: House, receiver: Receiver) -> None:

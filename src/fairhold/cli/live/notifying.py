@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.access.notifications import EVENTS, LONGEST_URL
 from fairhold.cli.live.connection import connect
-from fairhold.cli.live.printing import pairs, say, say_json, show
+from fairhold.cli.live.printing import pairs, show
 from fairhold.client import people
 from fairhold.errors import UsageError, printable
 from fairhold.runtime.outlet import tell
@@ -54,26 +54,20 @@ def _watched(found: Document) -> str:
 
 def notify_always(service: str, wanted: Wanted, *, is_test: bool, as_json: bool) -> None:
     """`notify`: how one is reached and what one is told of all one's jobs; or that it is to be something else."""
-    connection, secret = connect(service), None
+    connection = connect(service)
     if wanted == Wanted():
-        found = connection.run(people.test_notifications() if is_test else people.notifications())
+        found = connection.run(people.notifications())
     else:
         webhook = _address(wanted.webhook)
         events = events_of("--on", wanted.events)
         found = connection.run(people.change_notifications(wanted.mail, webhook, events, new_secret=wanted.new_secret))
-        secret = found["secret"]
-        if is_test:
-            found = connection.run(people.test_notifications()) | {"secret": secret}
-    if as_json:
-        say_json(found)
-        return
-    if secret:
-        say(secret)
+    show(found, lambda told: told.get("secret") or _settings(told), as_json=as_json)
+    if found.get("secret") and not as_json:
         tell("messages to the webhook are signed with this secret; it is shown this once")
-        return
-    say(_settings(found))
-    if is_test:
-        tell("a message is on its way")
+    if is_test:  # after the secret is shown: where this fails, nobody is told it again
+        connection.run(people.test_notifications())
+        if not as_json:
+            tell("a message is on its way")
 
 
 def _address(text: str | None) -> str | None:

@@ -33,7 +33,7 @@ PERSON, WATCH = "person", "watch"
 MOST_WATCHES = 10_000
 """Jobs of which one person is told."""
 _GROUPS_COUNT = 30 * 86_400 * SECOND
-"""How long the provider's word counts for groups and an address, since somebody asked to be told."""
+"""How long the provider's word counts for groups and an address, since it was taken down."""
 _OF_JOBS = (say.Started, say.JobEnded, say.Noticed, say.Drained, say.Withdrawn, say.Undrained)
 
 

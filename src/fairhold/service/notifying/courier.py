@@ -111,8 +111,8 @@ class Courier:
             if not address or told.mail is None:
                 raise NotSentError("there is no address any more", is_final=True)
             made = mail.mail_of(told.mail, address, delivery, cluster)
-            hand_in = (mail.send, told.mail, self._password_file, made)
-            await asyncio.get_running_loop().run_in_executor(self._mailers, *hand_in)
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._mailers, mail.send, told.mail, self._password_file, made)
             return
         if not known.webhook:
             raise NotSentError("there is no webhook any more", is_final=True)
