@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from base64 import b64decode
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -297,3 +298,25 @@ def test_of_what_is_hidden_no_sum_is_left() -> None:
     hidden = VEIL._replace(is_whole=True)
     assert veiled({"/S": 1, "/R": 2, "rows": [{"path": "/S", "n": 1}]}, hidden) == {"/R": 2, "rows": []}
     assert veiled({"rows": [{"path": "/", "n": 9}]}, hidden) == {"rows": []}, "a sum of all holds that of others"
+
+
+@pytest.mark.parametrize("column", ["name", "consumer", "user", "-job", "state"])
+def test_cursors_of_sorted_jobs_tell_of_no_job_of_others(tmp_path: Path, column: str) -> None:
+    with Bank(tmp_path / "state", plan=PLAN) as bank:
+        staff, mine = Staff(bank, access_text("hidden")), []
+        for number in range(12):
+            is_mine = number in {4, 9}
+            of: dict[str, Any] = (
+                {"consumer": "/Research", "user": "ben"} if is_mine else {"consumer": "/Secret/Merger", "user": "olga"}
+            )
+            job = bank.submit(**of, name=f"{number % 7}-Merger" if not is_mine else "own", hold=True)["job"]
+            bank.post(f"/jobs/{job}/cancel")
+            mine += [job] if is_mine else []
+        seen, cursor = [], ""
+        while cursor is not None:
+            page = staff.get("ben", f"/jobs?all=1&limit=1&sort={column}&cursor={cursor}")
+            seen += [row["job"] for row in page["jobs"]]
+            cursor = page["next"]
+            told = b64decode(cursor.removeprefix("sort-"), b"-_").decode() if cursor else "[0, 0, 0]"
+            assert str(json.loads(told)[2]) in {"0", *mine}
+        assert sorted(seen, key=int) == mine

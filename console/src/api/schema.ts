@@ -307,7 +307,7 @@ export interface paths {
         put?: never;
         /**
          * Draft Plan
-         * @description The text of the plan in force with changes, and its comments as they are.
+         * @description The text of the plan in force with changes; its comments are kept where single values can be put in.
          */
         post: operations["draft_plan"];
         delete?: never;

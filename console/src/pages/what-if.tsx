@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, type Schemas } from "../api/client";
 import { clock, count } from "../lib/format";
 import { serverNow } from "../lib/clock";
@@ -191,15 +191,20 @@ const AHEAD: [string, (now: number) => number][] = [
 /** The cluster played on under the plan with the changes, beside what happens without them. */
 function PlayOn({ changes }: { changes: readonly string[] }) {
   const [state, setState] = useState<{ diff: Schemas["Difference"] | null; left: string[]; error: Error | null; isBusy: boolean }>(NOTHING);
-  useEffect(() => setState(NOTHING), [changes.join("\n")]);
+  const shown = useRef("");
+  useEffect(() => {
+    shown.current = changes.join("\n");
+    setState(NOTHING);
+  }, [changes.join("\n")]);
   const play = async (seconds: number): Promise<void> => {
+    const asked = shown.current; // what comes back for sliders that stand elsewhere by then is not shown
     setState({ ...NOTHING, isBusy: true });
     try {
       const draft = await drafted(changes);
       const diff = await post("/v1/plan/diff", {}, { text: draft.text, was: {}, next: `${seconds}s` });
-      setState({ ...NOTHING, diff, left: draft.left_out });
+      if (asked === shown.current) setState({ ...NOTHING, diff, left: draft.left_out });
     } catch (error) {
-      setState({ ...NOTHING, error: error as Error });
+      if (asked === shown.current) setState({ ...NOTHING, error: error as Error });
     }
   };
   return (

@@ -227,7 +227,7 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
         return await self._run(looking.explore(list(changes), consumer))
 
     async def draft_plan(self, changes: Sequence[str]) -> Document:
-        """The text of the plan in force with changes as of `explore`, its comments as they are."""
+        """The text of the plan in force with changes as of `explore`, with its comments where that can be."""
         return await self._run(looking.draft_plan(list(changes)))
 
     async def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:

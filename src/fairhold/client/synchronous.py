@@ -228,7 +228,7 @@ class Client(PeopleCalls, ClusterCalls):
         return self._run(looking.explore(list(changes), consumer))
 
     def draft_plan(self, changes: Sequence[str]) -> Document:
-        """The text of the plan in force with changes as of `explore`, its comments as they are."""
+        """The text of the plan in force with changes as of `explore`, with its comments where that can be."""
         return self._run(looking.draft_plan(list(changes)))
 
     def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
 
 
+_MORE = 8
+"""How many times as many jobs are read at the next look, where too few of them may be seen."""
+
+
 class Search(NamedTuple):
     """Which jobs are wanted in which order, behind which place (None = from the begin), and how many at most."""
 
@@ -47,10 +51,21 @@ class Search(NamedTuple):
         return *orders.merged(order, parts, limit), over
 
     def _finished(self, service: Service) -> tuple[list[FinishedJob], Place | None]:
-        """Jobs that are over, and the place of the last of them where there may be more."""
-        wanted, column, count = self.wanted.of_store, self.order.column, self.limit + 1
-        found = service.store.jobs_in_order(wanted, column, is_down=self.order.is_down, after=self.after, limit=count)
-        return found, orders.finished_place(found[-1], column) if len(found) == count else None
+        """Jobs that are over, and the place of the last of them where there may be more.
+
+        Where somebody does not see all jobs that is the place of one that he sees: cursors tell of no other.
+        """
+        wanted, column, is_down = self.wanted, self.order.column, self.order.is_down
+        found: list[FinishedJob] = []
+        after, count = self.after, self.limit + 1
+        while True:
+            rows = service.store.jobs_in_order(wanted.of_store, column, is_down=is_down, after=after, limit=count)
+            found += rows if wanted.sees is None else filter(wanted.fits, rows)
+            if len(rows) < count:
+                return found, None
+            if wanted.sees is None or len(found) > self.limit:
+                return found, orders.finished_place(found[-1], column)
+            after, count = orders.finished_place(rows[-1], column), count * _MORE
 
 
 async def sorted_page(service: Service, wanted: Wanted, sort: str, cursor: str, limit: int) -> Document:

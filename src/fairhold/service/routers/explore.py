@@ -31,7 +31,7 @@ async def explore(service: ServiceOf, body: ExploreBody) -> Response:
 
 @router.post("/explore/draft", response_model=answers.Draft, openapi_extra=allows(SEE_ALL))
 async def draft_plan(service: ServiceOf, body: DraftBody) -> Response:
-    """The text of the plan in force with changes, and its comments as they are."""
+    """The text of the plan in force with changes; its comments are kept where single values can be put in."""
     return JSONResponse(await service.work_out(drafted, *await at_hand(service), body.changes))
 
 
