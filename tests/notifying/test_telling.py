@@ -12,12 +12,9 @@ import time
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from fairhold.runtime.live import outbox
 from fairhold.service.notifying import courier as sending
 from fairhold.service.notifying import mail as mailing
-from fairhold.units import SECOND
 from tests.notifying.bank import courier, hooked, telling, told_text
 from tests.notifying.receivers import Mailbox, Receiver, until
 from tests.service.people import Staff
@@ -25,20 +22,9 @@ from tests.service.served import own_certificate
 from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "EVERY", SECOND // 10)
-    monkeypatch.setattr(outbox, "_FIRST", SECOND // 10)
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as found:
-        yield found
+    import pytest
 
 
 def events_of(receiver: Receiver) -> list[tuple[str, str | None]]:

@@ -11,32 +11,17 @@ import pytest
 
 from fairhold.access.notifications import Webhooks
 from fairhold.access.webhooks import allowed_addresses, url_fault
-from fairhold.runtime.live import outbox
 from fairhold.service import logs
 from fairhold.service.notifying import webhook
-from fairhold.units import SECOND
 from tests.notifying.bank import hooked, telling, told_text
 from tests.notifying.receivers import Mailbox, Receiver, until
 from tests.service.people import put_access
 from tests.service.served import own_certificate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.service.people import Staff
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "EVERY", SECOND // 10)
-    monkeypatch.setattr(outbox, "_FIRST", SECOND // 10)
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as found:
-        yield found
 
 
 def failed(staff: Staff, channel: str = "webhook") -> int:

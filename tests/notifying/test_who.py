@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.runtime.live import notifications, outbox
+from fairhold.runtime.live import notifications
 from fairhold.service.auth import VIEWER
-from fairhold.units import SECOND
 from tests.notifying.bank import hooked, telling, told_text
 from tests.notifying.receivers import Mailbox, Receiver, until
 from tests.service.people import Staff, put_access
@@ -17,17 +16,6 @@ from tests.service.support import Bank
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "EVERY", SECOND // 10)
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as found:
-        yield found
 
 
 @pytest.fixture
