@@ -24,7 +24,7 @@ from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.desk import Desk, Feeding
+from fairhold.runtime.live.desk import Desk, Feeding, giving_way
 from fairhold.runtime.live.leases import PromisedLeases
 from fairhold.runtime.live.led import Led
 from fairhold.runtime.live.numbering import rise_above
@@ -190,7 +190,7 @@ class Live:
             check_own_host(plan, settings.own)
         self._cluster = plan.cluster if plan else ""
         wakes: list[Callable[[], None]] = []
-        with ExitStack() as opened:
+        with giving_way(), ExitStack() as opened:
             self._rising = Rising(0)
             turn = self._turn(listen, opened, lambda: wakes[0]() if wakes else None)
             self.store, self.leader = turn.store, turn.leader
@@ -380,6 +380,7 @@ def open_live(settings: LiveSettings, listen: Listen = nobody_listens) -> Live:
 
     listen : called when the store is this service's alone, and before a plan is put in force: where it raises, nothing
              has changed; returns the address for clients. A standby calls it before it waits, and again with who waits
-    Raises InputError where the plan, the store or the directory are at fault, and what `listen` raises.
+    Raises InputError where the plan, the store or the directory are at fault, LeadershipLostError where another takes
+    the store over meanwhile, and what `listen` raises.
     """
     return Live(settings, listen)
