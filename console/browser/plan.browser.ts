@@ -43,6 +43,26 @@ describe.skipIf(!chromium)("the plan in the console", () => {
     }
   });
 
+  it("simulates what happened as it was and with other numbers, and gives it up when told to", async () => {
+    const panel = page.locator("section:has(> header:has-text('Simulate what happened'))");
+    await panel.getByText("Simulate", { exact: true }).click();
+    await panel.getByText("came out the same").waitFor();
+    await panel.getByText("Under the other plan", { exact: true }).waitFor();
+    expect(await panel.locator(".chart").count()).toBe(2);
+    await panel.getByText("also where nothing differs").click();
+    await panel.locator("td:has-text('/Research/Models')").first().waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      expect(await violations(page), colorScheme).toEqual([]);
+    }
+    await panel.locator("select").first().selectOption("1h");
+    expect(page.url()).toContain("span=1h");
+    await panel.getByText("Under the other plan", { exact: true }).waitFor({ state: "detached" });
+    await panel.getByText("Simulate", { exact: true }).click();
+    await panel.getByText("Stop", { exact: true }).click();
+    expect(await panel.getByText("It is being played").count()).toBe(0);
+  });
+
   it("makes what the sliders say a draft, with what differs, its effect as a picture, and puts it in force", async () => {
     await page.click("text=Make it a draft of the plan");
     await page.waitForSelector(".cm-deletedChunk");
@@ -51,6 +71,8 @@ describe.skipIf(!chromium)("the plan in the console", () => {
     await page.click("button:has-text('Dry run'):not([disabled])");
     await page.waitForSelector(".before-after");
     expect(await violations(page)).toEqual([]);
+    await page.click("button:text-is('Simulate'):not([disabled])");
+    await page.waitForSelector("section:has-text('Simulate what happened') >> text=came out the same");
     const other = await looking.page();
     await other.page.goto(service.console());
     await other.page.waitForSelector("text=Last cycle");

@@ -56,6 +56,7 @@ METHODS = {
     "GET /v1/explore": "explorable",
     "POST /v1/explore": "explore",
     "POST /v1/explore/draft": "draft_plan",
+    "POST /v1/simulate": "simulate",
     "GET /v1/windows": "windows",
     "POST /v1/hosts/{host}/close": "close_host",
     "POST /v1/hosts/{host}/open": "open_host",

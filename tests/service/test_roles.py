@@ -53,6 +53,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "GET /v1/explore": EVERYBODY,
     "POST /v1/explore": EVERYBODY,
     "POST /v1/explore/draft": EVERYBODY,
+    "POST /v1/simulate": EVERYBODY,
     "GET /v1/windows": EVERYBODY,
     "GET /v1/pods": EVERYBODY,
     "GET /v1/pods/observed": EVERYBODY,
@@ -91,7 +92,7 @@ TABLE: dict[str, tuple[str, ...]] = {
 """Roles bound at `/`, on a job of somebody else, which may use an address; `nobody` is known and holds none."""
 ONLY_WHOLE = frozenset(
     {"GET /v1/plan", "GET /v1/plan/versions", "GET /v1/plan/versions/{version}", "POST /v1/plan/diff"}
-    | {"GET /v1/explore", "POST /v1/explore", "POST /v1/explore/draft", "GET /v1/windows"}
+    | {"GET /v1/explore", "POST /v1/explore", "POST /v1/explore/draft", "POST /v1/simulate", "GET /v1/windows"}
     | {"GET /v1/pods", "GET /v1/pods/observed", "GET /v1/pods/{namespace}/{pod}"}
     | {"GET /v1/cycles", "GET /v1/cycles/{number}", "GET /v1/events/snapshot", "GET /v1/metrics", "GET /v1/state"}
 )
@@ -103,6 +104,7 @@ BODIES: dict[str, Any] = {
     "POST /v1/hosts/{host}/close": {"reason": "test"},
     "POST /v1/plan/check": {"text": PLAN},
     "POST /v1/plan/diff": {"text": PLAN},
+    "POST /v1/simulate": {"text": "x"},
     "PUT /v1/plan": {"text": PLAN},
     "PUT /v1/access": {"text": "x"},
     "POST /v1/tokens": {"expires": "1h"},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from fairhold.errors import InputError
 from fairhold.orchestrator.events import GroupPaused, JobHeld
 from fairhold.sim.expected import DRAWS, expected_starts
 from fairhold.sim.forecast import HORIZON, Effort, forecast
@@ -58,4 +61,5 @@ def test_the_process_of_forecasts_answers_for_all() -> None:
     asked = {"plan": "fairhold: 1", "cluster": found.document, "own": "", "now": found.now, "past": [], "nodes": {}} | {
         "all": True
     }
-    assert "faults" in answer(asked)
+    with pytest.raises(InputError, match="policies"):
+        answer(asked)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -9,7 +12,6 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.orchestrator.freeze import freeze
 from fairhold.sim.forecast import DRAWS, HORIZON, Lookout, Past, _running, forecast, quantile
-from fairhold.sim.forecaster import answer
 from fairhold.units import format_instant
 from tests.orchestrator.house import House
 
@@ -129,8 +131,10 @@ def test_the_process_answers_with_faults_as_well() -> None:
     house = full()
     text = "fairhold: 1\nconsumers: {A: {}}\n"
     asked: dict[str, Any] = {"plan": text, "cluster": {}, "own": "", "now": house.now, "past": [], "nodes": {}}
-    said = answer(asked | {"job": "1", "draws": DRAWS, "seed": 0, "horizon": HORIZON})
-    assert said["faults"]
+    asked |= {"job": "1", "draws": DRAWS, "seed": 0, "horizon": HORIZON}
+    command = (sys.executable, "-m", "fairhold.sim.forecaster")
+    said = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    assert [code for code, _, _ in json.loads(said.stdout)["faults"]] == ["missing-key", "missing-key"]
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,10 @@ export async function get<P extends GetPath>(path: P, values: Values = {}, signa
   return (await response.json()) as Answer<P>;
 }
 
-async function withBody(method: string, target: string, body: unknown, headers: Record<string, string>) {
+async function withBody(method: string, target: string, body: unknown, headers: Record<string, string>, signal?: AbortSignal) {
   const type = { "content-type": "application/json" };
-  const response = await send(target, { method, body: JSON.stringify(body), headers: { ...type, ...headers } });
-  return response.json() as Promise<unknown>;
+  const init = { method, body: JSON.stringify(body), headers: { ...type, ...headers }, signal: signal ?? null };
+  return (await send(target, init)).json() as Promise<unknown>;
 }
 
 export async function post<P extends PostPath>(
@@ -90,8 +90,9 @@ export async function post<P extends PostPath>(
   values: Values,
   body: Body<paths[P]["post"]> | undefined,
   headers: Record<string, string> = {},
+  signal?: AbortSignal,
 ): Promise<Success<paths[P]["post"]>> {
-  return (await withBody("POST", address(path, values), body ?? {}, headers)) as Success<paths[P]["post"]>;
+  return (await withBody("POST", address(path, values), body ?? {}, headers, signal)) as Success<paths[P]["post"]>;
 }
 
 export async function changeJob(job: string, body: Schemas["ChangeBody"]): Promise<Schemas["Job"]> {

@@ -1058,6 +1058,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Simulate
+         * @description What happened, played as it was and under another plan. It is given up when the client goes.
+         */
+        post: operations["simulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/state": {
         parameters: {
             query?: never;
@@ -1497,6 +1517,20 @@ export interface components {
             version: number;
             /** Warnings */
             warnings: components["schemas"]["Fault"][];
+        };
+        /**
+         * AsRecorded
+         * @description Whether the same was decided again; where not, the first line that differs.
+         */
+        AsRecorded: {
+            /** Is Same */
+            is_same: boolean;
+            /** Lines */
+            lines: number;
+            /** Played */
+            played: string | null;
+            /** Recorded */
+            recorded: string | null;
         };
         /**
          * Attempt
@@ -2311,6 +2345,16 @@ export interface components {
             why: string;
         };
         /**
+         * FaresBadly
+         * @description A consumer of the first level for whom it is not good, and why.
+         */
+        FaresBadly: {
+            /** Consumer */
+            consumer: string;
+            /** Why */
+            why: string;
+        };
+        /**
          * Fault
          * @description One thing that is wrong.
          */
@@ -2975,6 +3019,25 @@ export interface components {
             text: string;
         };
         /**
+         * NeverRun
+         * @description Jobs that can never run under a plan.
+         */
+        NeverRun: {
+            /** Consumer */
+            consumer: string;
+            /** First */
+            first: string;
+            /** Jobs */
+            jobs: number;
+            /**
+             * Under
+             * @description `before` or `after`.
+             */
+            under: string;
+            /** What */
+            what: string;
+        };
+        /**
          * NewNotifications
          * @description The same after a change.
          */
@@ -3134,6 +3197,73 @@ export interface components {
             resource_group?: string | null;
         };
         /**
+         * NumberDifference
+         * @description A number of a consumer that came out otherwise.
+         */
+        NumberDifference: {
+            /** After */
+            after: number;
+            /** Before */
+            before: number;
+            /** Consumer */
+            consumer: string;
+            /** Number */
+            number: string;
+            /** Resource */
+            resource: string;
+            /** Resource Group */
+            resource_group: string;
+        };
+        /**
+         * Numbers
+         * @description Those of a consumer and all below it: tasks, seconds of waits, hours of the resource.
+         */
+        Numbers: {
+            /** Borrowed */
+            borrowed: number;
+            /**
+             * Deficit
+             * @description Owned, wanted and not there.
+             */
+            deficit: number;
+            /** Finished */
+            finished: number;
+            /**
+             * Longest
+             * @description For which a unit that was owned and wanted was not there, seconds.
+             */
+            longest: number;
+            /**
+             * Lost
+             * @description Of work that was stopped.
+             */
+            lost: number;
+            /** Notified */
+            notified: number;
+            /** Stopped */
+            stopped: number;
+            /** Tasks */
+            tasks: number;
+            /** Used */
+            used: number;
+            /** Wait Max */
+            wait_max: number;
+            /** Wait Mean */
+            wait_mean: number;
+            /** Wait P95 */
+            wait_p95: number;
+        };
+        /**
+         * NumbersOfConsumer
+         * @description Of a consumer; null where the plan does not have it.
+         */
+        NumbersOfConsumer: {
+            after: components["schemas"]["Numbers"] | null;
+            before: components["schemas"]["Numbers"] | null;
+            /** Consumer */
+            consumer: string;
+        };
+        /**
          * Observed
          * @description What would be done now, beside what the cluster does.
          */
@@ -3171,6 +3301,65 @@ export interface components {
             job: string;
             /** Submitted */
             submitted: string;
+        };
+        /**
+         * Otherwise
+         * @description What is not known under another plan.
+         */
+        Otherwise: {
+            /**
+             * Guessed
+             * @description Tasks of which it is not known how long they run.
+             */
+            guessed: number;
+            /**
+             * Passed Over
+             * @description Wishes and reports that mean nothing there.
+             */
+            passed_over: number;
+        };
+        /**
+         * Outcome
+         * @description What came of a resource.
+         */
+        Outcome: {
+            /**
+             * Fairness
+             * @description Jain's index, 0 to 1.
+             */
+            fairness: number;
+            /** Fares Badly */
+            fares_badly: components["schemas"]["FaresBadly"][];
+            over_time: components["schemas"]["OverTime"];
+            /**
+             * Preempted
+             * @description Units.
+             */
+            preempted: number;
+            /** Preempted Again */
+            preempted_again: number;
+            /**
+             * Utilisation
+             * @description Used of what there was, 0 to 1.
+             */
+            utilisation: number;
+            /** Verdict */
+            verdict: components["schemas"]["Sentence"][];
+        };
+        /**
+         * OverTime
+         * @description Who had how much when.
+         */
+        OverTime: {
+            /** Consumers */
+            consumers: components["schemas"]["SeriesOfConsumer"][];
+            /** From */
+            from: string;
+            /**
+             * Step
+             * @description Seconds.
+             */
+            step: number;
         };
         /**
          * Owner
@@ -3293,6 +3482,48 @@ export interface components {
         Plans: {
             /** Versions */
             versions: components["schemas"]["PlanHead"][];
+        };
+        /**
+         * PlayedRecord
+         * @description What was played.
+         */
+        PlayedRecord: {
+            /** Begin */
+            begin: string;
+            /**
+             * Changes
+             * @description Decisions that were written down.
+             */
+            changes: number;
+            /** End */
+            end: string;
+            /**
+             * Ends
+             * @description Of attempts.
+             */
+            ends: number;
+            /**
+             * Is Cut
+             * @description The log no longer reaches back as far as was asked for.
+             */
+            is_cut: boolean;
+            /**
+             * Jobs
+             * @description That were submitted.
+             */
+            jobs: number;
+            /**
+             * Left Out
+             * @description What cannot be played → how often.
+             */
+            left_out: {
+                [key: string]: number;
+            };
+            /**
+             * Plans
+             * @description Versions that were in force, that of the begin first.
+             */
+            plans: number[];
         };
         /**
          * Pod
@@ -3577,6 +3808,30 @@ export interface components {
             tasks: number;
         };
         /**
+         * Sentence
+         * @description A sentence of the verdict; how: `good`, `fair`, `bad` or `plain`.
+         */
+        Sentence: {
+            /** How */
+            how: string;
+            /** Text */
+            text: string;
+        };
+        /**
+         * SeriesOfConsumer
+         * @description Means over each step of time; `consumer`: below the root, or how many others.
+         */
+        SeriesOfConsumer: {
+            /** Borrowed */
+            borrowed: number[];
+            /** Consumer */
+            consumer: string;
+            /** Own */
+            own: number[];
+            /** Waiting */
+            waiting: number[];
+        };
+        /**
          * ServiceStatus
          * @description Which service it is, and how it is.
          */
@@ -3641,6 +3896,72 @@ export interface components {
             total: number | string;
             /** Used */
             used: number | string;
+        };
+        /**
+         * SimulateBody
+         * @description What of the past is played again, and under which plan.
+         */
+        SimulateBody: {
+            /**
+             * Since
+             * @description Default: as far back as the log reaches.
+             */
+            since?: string | null;
+            /**
+             * Text
+             * @description A plan; default: the one in force.
+             */
+            text?: string | null;
+            /**
+             * Until
+             * @description Default: now.
+             */
+            until?: string | null;
+        };
+        /**
+         * Simulated
+         * @description A record as it was (`before`), and under another plan (`after`).
+         */
+        Simulated: {
+            as_recorded: components["schemas"]["AsRecorded"] | null;
+            /**
+             * Differences
+             * @description The weightiest first.
+             */
+            differences: components["schemas"]["NumberDifference"][];
+            /** Never Run */
+            never_run: components["schemas"]["NeverRun"][];
+            /** @description Null where the plan is the one of the record. */
+            otherwise: components["schemas"]["Otherwise"] | null;
+            record: components["schemas"]["PlayedRecord"];
+            /** Shared */
+            shared: components["schemas"]["SimulatedResource"][];
+        };
+        /**
+         * SimulatedResource
+         * @description One resource; null under a plan that does not share it.
+         */
+        SimulatedResource: {
+            after: components["schemas"]["Outcome"] | null;
+            before: components["schemas"]["Outcome"] | null;
+            /** Consumers */
+            consumers: components["schemas"]["NumbersOfConsumer"][];
+            /**
+             * Hours
+             * @description What hours of it are called.
+             */
+            hours: string;
+            /**
+             * Left Out
+             * @description Consumers that are not told, with less demand.
+             */
+            left_out: number;
+            /** Resource */
+            resource: string;
+            /** Resource Group */
+            resource_group: string;
+            /** Unit */
+            unit: string;
         };
         /**
          * Snapshot
@@ -6659,6 +6980,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Observed"];
+                };
+            };
+        };
+    };
+    simulate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulateBody"];
+            };
+        };
+        responses: {
+            /** @description It could not be done; `code` and `faults` say why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It could not be done; `code` and `faults` say why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulated"];
                 };
             };
         };

@@ -6,6 +6,7 @@ import { Dialog } from "../ui/dialog";
 import { Panel, Told, Trouble } from "../ui/states";
 import { Editor } from "./plan-editor";
 import { Effect } from "./plan-effect";
+import { Simulate } from "./simulate";
 
 type Plan = Schemas["Plan"];
 type Diff = Schemas["Difference"];
@@ -138,7 +139,13 @@ function Link({ draft }: { draft: Draft }) {
 }
 
 /** The text of a plan as a draft: nothing of it holds before it is put in force. */
-export function Edit({ plan, draft, mayApply, onDone }: { plan: Plan; draft: Draft | null; mayApply: boolean; onDone: () => void }) {
+export function Edit({ plan, draft, mayApply, maySimulate, onDone }: {
+  plan: Plan;
+  draft: Draft | null;
+  mayApply: boolean;
+  maySimulate: boolean;
+  onDone: () => void;
+}) {
   const [text, setText] = useState(draft?.text ?? plan.text);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [isMarked, setMarked] = useState(draft !== null);
@@ -179,7 +186,10 @@ export function Edit({ plan, draft, mayApply, onDone }: { plan: Plan; draft: Dra
           </button>
         </div>
       </div>
-      <Preview text={text} version={plan.version} isReady={isReady} />
+      <div>
+        <Preview text={text} version={plan.version} isReady={isReady} />
+        {maySimulate && <Simulate under="under this draft" what={text} textOf={() => Promise.resolve(text)} isReady={isReady} />}
+      </div>
       {asked && (
         <Apply
           asked={asked}

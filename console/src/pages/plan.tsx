@@ -6,7 +6,7 @@ import { go, href, route, setQuery } from "../lib/route";
 import { useLive, type Live } from "../store/live";
 import { Dialog } from "../ui/dialog";
 import { Panel, Shown, Trouble } from "../ui/states";
-import { maySomewhere, useMe } from "../store/me";
+import { may, maySomewhere, useMe } from "../store/me";
 import { Edit } from "./plan-edit";
 import { Compare, Editor } from "./plan-editor";
 import { Effect } from "./plan-effect";
@@ -146,7 +146,8 @@ function useDraft(hash: string): Draft | null {
 /** The plan: read, compared, changed, put back. */
 export function PlanPage() {
   const version = route.value.query.get("version") ?? "";
-  const mayEdit = maySomewhere(useMe().data, "edit_plan");
+  const me = useMe().data;
+  const mayEdit = maySomewhere(me, "edit_plan");
   const [isEdited, setEdited] = useState(false);
   const draft = useDraft(route.value.hash);
   const isMeant = (told: { kind: string }): boolean => told.kind === APPLIED;
@@ -168,7 +169,7 @@ export function PlanPage() {
               setEdited(false);
               go(href("plan"), true);
             };
-            return <Edit key={`${plan.version} ${draft?.text ?? ""}`} plan={plan} draft={draft} mayApply={mayEdit} onDone={leave} />;
+            return <Edit key={`${plan.version} ${draft?.text ?? ""}`} plan={plan} draft={draft} mayApply={mayEdit} maySimulate={may(me, "view", "/")} onDone={leave} />;
           }
           return (
             <div class="columns wide-left">

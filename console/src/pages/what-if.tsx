@@ -9,6 +9,7 @@ import { useLive } from "../store/live";
 import { hear } from "../store/link";
 import { Empty, Panel, Shown, Told, Trouble } from "../ui/states";
 import { Effect } from "./plan-effect";
+import { Simulate } from "./simulate";
 import { Explained, type Explanation } from "./why-consumer";
 
 type Explored = Schemas["Explored"];
@@ -276,6 +277,11 @@ function Sliders({ content }: { content: Schemas["Explorable"] }) {
       </Panel>
       <Answer changes={changes} consumer={consumer} />
       <PlayOn changes={changes} />
+      <Simulate
+        under={changes.length ? "with these numbers" : "under the plan in force"}
+        what={`${content.version} ${changes.join("\n")}`}
+        textOf={async () => (changes.length ? (await drafted(changes)).text : null)}
+      />
     </>
   );
 }

@@ -9,6 +9,7 @@ from fairhold.client import steps as ask
 from fairhold.client.clusters import AsyncClusterCalls
 from fairhold.client.following import follow_async
 from fairhold.client.people_asynchronous import AsyncPeopleCalls
+from fairhold.client.what_if import AsyncWhatIfCalls
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
+class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls, AsyncWhatIfCalls):
     """A service; to be closed, as by `async with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, also a submission under its key.
@@ -214,25 +215,6 @@ class AsyncClient(AsyncPeopleCalls, AsyncClusterCalls):
     async def lending(self, consumer: str) -> Document:
         """Who lends a consumer and those below it what, and to whom they lend, now."""
         return await self._run(looking.lending(consumer))
-
-    async def explorable(self) -> Document:
-        """What can be changed to see what would be: entries of the plan, consumers, and their numbers now."""
-        return await self._run(looking.explorable())
-
-    async def explore(self, changes: Sequence[str], consumer: str = "") -> Document:
-        """What other numbers would do now, as `/Trading:owned=8`; nothing is changed.
-
-        consumer : path whose explanations are wanted
-        """
-        return await self._run(looking.explore(list(changes), consumer))
-
-    async def draft_plan(self, changes: Sequence[str]) -> Document:
-        """The text of the plan in force with changes as of `explore`, with its comments where that can be."""
-        return await self._run(looking.draft_plan(list(changes)))
-
-    async def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:
-        """The coming switches of the plan; reclaims: also what each takes back."""
-        return await self._run(looking.windows(ahead, reclaims=reclaims))
 
     async def hosts(self) -> list[Host]:
         """All hosts."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fairhold.client.exchange import Document, Steps, ask, request
 
+_PLAYED = 60.0
+"""Seconds for which a record is played at most."""
+
 
 def consumer_explanation(path: str, group: str | None = None) -> Steps[Document]:
     """Why a consumer's numbers are what they are now."""
@@ -35,6 +38,14 @@ def explore(changes: list[str], consumer: str = "") -> Steps[Document]:
 def draft_plan(changes: list[str]) -> Steps[Document]:
     """The text of the plan in force with changes."""
     return (yield from ask(request("POST", "explore", "draft", body={"changes": changes}, is_safe=True)))
+
+
+def simulate(text: str | None, since: str | None, until: str | None) -> Steps[Document]:
+    """What happened, and what would have under a plan; since, until: instants, None = all."""
+    given = {"text": text, "since": since, "until": until}
+    body: Document = {name: value for name, value in given.items() if value is not None}
+    asked = request("POST", "simulate", body=body, is_safe=True)
+    return (yield from ask(asked._replace(wait=_PLAYED)))
 
 
 def windows(ahead: str | int | None = None, *, reclaims: bool = False) -> Steps[Document]:

@@ -9,6 +9,7 @@ from fairhold.client import steps as ask
 from fairhold.client.clusters import ClusterCalls
 from fairhold.client.following import follow
 from fairhold.client.people_synchronous import PeopleCalls
+from fairhold.client.what_if import WhatIfCalls
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     When = Moment | None
 
 
-class Client(PeopleCalls, ClusterCalls):
+class Client(PeopleCalls, ClusterCalls, WhatIfCalls):
     """A service; to be closed, as by `with`.
 
     Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
@@ -215,25 +216,6 @@ class Client(PeopleCalls, ClusterCalls):
     def lending(self, consumer: str) -> Document:
         """Who lends a consumer and those below it what, and to whom they lend, now."""
         return self._run(looking.lending(consumer))
-
-    def explorable(self) -> Document:
-        """What can be changed to see what would be: entries of the plan, consumers, and their numbers now."""
-        return self._run(looking.explorable())
-
-    def explore(self, changes: Sequence[str], consumer: str = "") -> Document:
-        """What other numbers would do now, as `/Trading:owned=8`; nothing is changed.
-
-        consumer : path whose explanations are wanted
-        """
-        return self._run(looking.explore(list(changes), consumer))
-
-    def draft_plan(self, changes: Sequence[str]) -> Document:
-        """The text of the plan in force with changes as of `explore`, with its comments where that can be."""
-        return self._run(looking.draft_plan(list(changes)))
-
-    def windows(self, ahead: Span = None, *, reclaims: bool = False) -> Document:
-        """The coming switches of the plan; reclaims: also what each takes back."""
-        return self._run(looking.windows(ahead, reclaims=reclaims))
 
     def hosts(self) -> list[Host]:
         """All hosts."""

@@ -289,19 +289,26 @@ def _of_record(report: Report, said: _Sections, file: Path, files: Mapping[str, 
     if end <= begin:
         refuse_end(report)
     report.settle()
-    experiments = {}
-    for label, plan in said.plans.items():
-        one = Experiment(
-            *(plan, found.workload, event_trace.begin, min(end, event_trace.end)),
-            slot=said.slot,
-            min_gap=said.cycle[0],
-            max_interval=said.cycle[1],
-            event_trace=event_trace,
-        )
-        is_replay = digest_of(read_text(files[label])) == found.digest
-        experiments[label] = replace(one.under(plan), is_replay=is_replay)
+    plans = {label: (plan, digest_of(read_text(files[label]))) for label, plan in said.plans.items()}
+    one = Experiment(
+        *(next(iter(said.plans.values())), found.workload, event_trace.begin, min(end, event_trace.end)),
+        slot=said.slot,
+        min_gap=said.cycle[0],
+        max_interval=said.cycle[1],
+        event_trace=event_trace,
+    )
+    experiments = of_record(one, plans, found.digest)
     piece = max(1, -(-(end - begin) // PIECES))
     return Scenario(experiments, begin, piece, said.resources, said.expect, Findings(str(file), "job"))
+
+
+def of_record(one: Experiment, plans: Mapping[str, tuple[Plan, str]], digest: str) -> dict[str, Experiment]:
+    """A record under each of some plans, as it was under the plan of the record.
+
+    one    : of the record, under any plan
+    plans  : name → plan, and the digest of its text; digest: of the text of the plan of the record
+    """
+    return {name: replace(one.under(plan), is_replay=of_text == digest) for name, (plan, of_text) in plans.items()}
 
 
 def _drawn(workload: Value, draw: int) -> Value:

@@ -107,8 +107,8 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.service = Service(
-        *(desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)),
-        *(url_of(settings, port), keeper),
+        *(desk, settings, news, requests, stopping, now(), time.monotonic()),
+        *(asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1), url_of(settings, port), keeper),
         leading=leading,
     )
     app.include_router(_whole())

@@ -65,6 +65,7 @@ class Service(NamedTuple):
     started  : instant
     began    : the same on a clock that nobody sets, seconds
     turn     : to read or compare plans: a few at a time, so that large ones leave threads for everybody else
+    simulating : to play what happened under another plan: one at a time
     url      : address for clients by TCP
     keeper   : knows how often somebody may ask
     leading  : says who leads the store, None = no other can
@@ -80,6 +81,7 @@ class Service(NamedTuple):
     started: int
     began: float
     turn: asyncio.Semaphore
+    simulating: asyncio.Semaphore
     url: str
     keeper: Doorkeeper
     leading: Leading | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -100,7 +99,7 @@ async def _work_out(service: Service) -> ExpectedStarts:
     try:
         asked = await lookout_text(service, {"all": True})
         async with service.turn:
-            found = json.loads(await worked_out(asked))["expected"]
+            found = (await worked_out(asked))["expected"]
         answer = ExpectedStarts(position, now, found["draws"], found["jobs"])
     except InputError as error:  # it took too long, or its process failed: said, and tried again later
         answer = ExpectedStarts(position, now, 0, {}, str(error.faults[0].what))

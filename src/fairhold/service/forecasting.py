@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.errors import Fault, InputError
 from fairhold.planio.nodes import nodes_document
 from fairhold.ports import Filter
 from fairhold.runtime.live.submitting import waiting_of
 from fairhold.service.planning import at_hand
 from fairhold.service.problems import refused, unknown_job
+from fairhold.service.processes import Work, answer_of
 from fairhold.sim.forecast import BY_THEMSELVES, COVERAGE, none_waits
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 LONGEST = 60.0
 """Seconds that a forecast may take; then its process is ended."""
+_SHORTER = "ask for fewer draws or a shorter horizon"
 PAGES, PAGE = 5, 1_000
 """The latest finished attempts that run times are drawn from."""
 
@@ -46,9 +46,7 @@ async def job_forecast(service: Service, asked: PendingRequest) -> Document:
     await service.read(lambda core: _check(core, asked.job))
     said = await lookout_text(service, asked._asdict())
     async with service.turn:
-        found = json.loads(await worked_out(said))
-    if "faults" in found:
-        raise InputError([Fault(code, what, mend) for code, what, mend in found["faults"]])
+        found = await worked_out(said)
     coverage = await asyncio.to_thread(coverage_in, service.settings.directory)
     forecast: Document = found["forecast"]
     return forecast | {"coverage": coverage}
@@ -110,22 +108,6 @@ def _check(core: Core, job: str) -> None:
         raise none_waits(job)
 
 
-async def worked_out(asked: bytes) -> bytes:
-    """What the process answers; it is ended where it takes too long, or where nobody waits any more."""
-    command = (sys.executable, "-m", "fairhold.sim.forecaster")
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
-    try:
-        async with asyncio.timeout(LONGEST):
-            answer, trouble = await process.communicate(asked)
-    except TimeoutError:
-        what = f"the forecast did not finish within {LONGEST:g} seconds"
-        raise refused("forecast-too-long", what, "ask for fewer draws or a shorter horizon") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        last = trouble.decode(errors="replace").strip().rpartition("\n")[2]
-        raise refused("forecast-failed", f"the process of the forecast failed: {last}", "report this")
-    return answer
+async def worked_out(asked: bytes) -> Document:
+    """What the process answers; InputError with what it says, or `forecast-too-long`, `forecast-failed`."""
+    return await answer_of(Work("fairhold.sim.forecaster", LONGEST, "forecast", _SHORTER), asked)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _PIECE = 64 * 1024
 _OF_PLANS = ("/v1/plan", "/v1/stop", "/v1/access", "/v1/tokens")
 """How requests begin that are taken where only the plan, and who may do what, may be changed."""
-_LOOKS = frozenset({"/v1/jobs/check"})
+_LOOKS = frozenset({"/v1/jobs/check", "/v1/explore", "/v1/explore/draft", "/v1/simulate"})
 """Further requests that change nothing, besides those that only get."""
 _SUBMITS = frozenset({"/v1/jobs", "/v1/jobs/check"})
 """Requests that are about new jobs."""

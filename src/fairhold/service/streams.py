@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from fairhold.access.rights import Rights
-    from fairhold.ports import Entry, Store
+    from fairhold.ports import Entry, SavedState, Store
     from fairhold.runtime.live.core import Core
     from fairhold.service.news import News
 
@@ -110,10 +110,7 @@ class Sight:
 
 def snapshot_document(store: Store, until: int) -> dict[str, Any]:
     """The latest snapshot up to an instant, else the earliest, of those that can be read."""
-    saved = store.load().snapshot
-    if saved is not None and saved.at > until:  # two are kept
-        with suppress(StoreError):
-            saved = store.load(saved.seq).snapshot or saved
+    saved = saved_before(store, until)
     if saved is None:
         return {"seq": None, "at": None, "state": None}
     try:
@@ -121,6 +118,15 @@ def snapshot_document(store: Store, until: int) -> dict[str, Any]:
     except ValueError as error:
         raise StoreError(f"the snapshot of entry {saved.seq} cannot be read: {error}", "store-damaged") from error
     return {"seq": saved.seq, "at": format_instant(saved.at), "state": state}
+
+
+def saved_before(store: Store, until: int) -> SavedState | None:
+    """The latest snapshot up to an instant, else the earliest; None = there is none."""
+    saved = store.load().snapshot
+    if saved is not None and saved.at > until:  # two are kept
+        with suppress(StoreError):
+            saved = store.load(saved.seq).snapshot or saved
+    return saved
 
 
 def check_place(store: Store, after: int) -> None:

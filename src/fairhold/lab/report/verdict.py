@@ -146,8 +146,9 @@ def _use(shared: Document, unit: Unit) -> Line:
         return Line(BAD, "There was no capacity.")
     length = sum(1 for each in shared["capacity_in"] if each)
     how = GOOD if used * 100 >= could * 95 else FAIR if used * 100 >= could * 80 else BAD
-    text = f"{percent(used, room)} of the capacity was used ({unit.hours(used)})"
-    return Line(how if length else PLAIN, f"{text}; of the capacity that was wanted, {percent(used, could)}.")
+    of_wanted = f"; of the capacity that was wanted, {percent(used, could)}" if could else ""
+    text = f"{percent(used, room)} of the capacity was used ({unit.hours(used)}){of_wanted}."
+    return Line(how if length and could else PLAIN, text)
 
 
 def _lent(shared: Document) -> Line:

@@ -146,6 +146,14 @@ class ExploreBody(DraftBody):
     consumer: ConsumerPath | Literal[""] = Field("", description="Path whose explanations are wanted.")
 
 
+class SimulateBody(Body):
+    """What of the past is played again, and under which plan."""
+
+    text: Text | None = Field(None, description="A plan; default: the one in force.")
+    since: Instant | None = Field(None, description="Default: as far back as the log reaches.")
+    until: Instant | None = Field(None, description="Default: now.")
+
+
 class PlanBody(DiffBody):
     """A plan to be put in force."""
 

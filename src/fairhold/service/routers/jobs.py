@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fairhold.access.document import SUMS
@@ -29,6 +29,7 @@ from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
+from fairhold.service.processes import while_asked
 from fairhold.service.sorted_jobs import sorted_page
 from fairhold.service.submitting import check, most_waiting, submit
 from fairhold.sim.forecast import DRAWS, HORIZON, MOST_DRAWS
@@ -164,15 +165,22 @@ async def explain_job(service: ServiceOf, job: str) -> Response:
 
 @router.get("/{job}/forecast", response_model=answers.Forecast, openapi_extra=allows(May.VIEW))
 async def forecast_job(
+    request: Request,
     service: ServiceOf,
     job: str,
+    *,
     draws: Annotated[int, Query(ge=1, le=MOST_DRAWS)] = DRAWS,
     seed: Annotated[int, Query(ge=0, le=MOST)] = 0,
     ahead: Annotated[int, Query(ge=1, le=LONGEST // SECOND, description="Seconds.")] = HORIZON // SECOND,
 ) -> Response:
     """When a waiting job will start: the state now, played on with run times drawn from those of finished tasks."""
     await service.read_job(job, lambda _: None)
-    return JSONResponse(service.shown(await job_forecast(service, PendingRequest(job, draws, seed, ahead * SECOND))))
+
+    async def answer() -> Response:
+        found = await job_forecast(service, PendingRequest(job, draws, seed, ahead * SECOND))
+        return JSONResponse(service.shown(found))
+
+    return await while_asked(request, answer())
 
 
 @router.post("/{job}/cancel", response_model=answers.Job, openapi_extra=allows(May.SUBMIT, May.MANAGE_JOBS))
