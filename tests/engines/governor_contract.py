@@ -16,7 +16,7 @@ from fairhold.orchestrator.events import (
     TaskRunning,
 )
 from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
-from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Replaced
+from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Parted, Replaced
 
 if TYPE_CHECKING:
     from tests.engines.governor_bench import Bench
@@ -70,8 +70,9 @@ class GovernorContract:
         bench.place.change(uid)
         bench.until(lambda: uid in bench.seats)
         appeared = [each for each in bench.told if isinstance(each, Appeared)]
-        assert [(each.work, each.is_anew) for each in appeared] == [((uid,), False), ((uid,), True)]
-        assert bench.told.index(TaskCancelled(*seat)) < bench.told.index(appeared[1])
+        assert [each.work for each in appeared] == [(uid,), (uid,)]
+        parted = Parted(uid, appeared[0].user, *seat)
+        assert bench.told.index(parted) < bench.told.index(appeared[1])
         assert appeared[0].terms.siting != appeared[1].terms.siting
         attempt = bench.start(uid)
         bench.until(lambda: TaskRunning(attempt) in bench.told)
@@ -79,7 +80,7 @@ class GovernorContract:
     def test_work_that_is_booked_anew_runs_on_and_is_known_by_its_new_number_alone(self, bench: Bench) -> None:
         uid, attempt = bench.run("a")
         again, seat = bench.decide(uid), ("job-anew", 0)
-        bench.engine.governor.booked_anew(uid)
+        bench.engine.governor.part(uid)
         bench.engine.governor.accepted(uid, seat, again, bench.place.nodes[0])
         bench.engine.execute([Stop(attempt, "cancel")])
         assert bench.end_of(attempt).outcome is Outcome.STOPPED

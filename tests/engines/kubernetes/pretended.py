@@ -43,7 +43,11 @@ def node(
 
 
 class Pretended:
-    """See the module. nodes : name → GPUs; released : pods that were deleted after their Job had let them go."""
+    """See the module.
+
+    nodes    : name → GPUs; their label `pool` is their name
+    released : pods that were deleted after their Job had let them go
+    """
 
     def __init__(self, directory: Path, plan: str = QUEUES, nodes: Mapping[str, int] | None = None) -> None:
         self.play = Play(directory, plan)
@@ -66,7 +70,7 @@ class Pretended:
         for key, least in self.groups.items():
             self.governor.see_group(key, least)
         for name, gpus in self.nodes.items():
-            self.governor.see_node(node(name, gpus))
+            self.governor.see_node(node(name, gpus, pool=name))
         for document in list(self.pods.values()):
             self.governor.see_pod(pod_of(document))
         self.governor.all_seen()
