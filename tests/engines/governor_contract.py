@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault
@@ -93,7 +94,7 @@ class GovernorContract:
     def test_of_what_work_has_outgrown_its_node_has_less_for_others(self, bench: Bench) -> None:
         uid, _ = bench.run("a")
         before = len(bench.all_of(NodesChanged))
-        bench.engine.governor.outgrew(uid, (), "it is more by now")
+        bench.engine.governor.outgrew(uid, (("nvidia.com/gpu", Fraction(0)),), "it is more by now")
         bench.until(lambda: len(bench.all_of(NodesChanged)) > before)
         changed = bench.all_of(NodesChanged)[-1]
         assert isinstance(changed, NodesChanged)

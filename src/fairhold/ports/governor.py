@@ -163,7 +163,7 @@ class Governor(Protocol):
         ...
 
     def outgrew(self, uid: str, booked: Amounts, why: str) -> None:
-        """A pod keeps its job, which holds so much of what it may ask for by now; why: it gets no other."""
+        """A pod keeps its job, which holds so much, and counts for nothing else; why: it gets no other."""
         ...
 
     def ask_anew(self, uid: str) -> None:

@@ -63,7 +63,7 @@ def replica(cluster: Pretended, kind: str, index: int, **labels: str) -> None:
         "training.kubeflow.org/replica-type": kind,
     }
     mine |= {"training.kubeflow.org/job-role": "master"} if kind == "master" else {}
-    meta = {"name": f"bert-{kind}-{index}", "labels": mine | labels}
+    meta: Document = {"name": f"bert-{kind}-{index}", "labels": mine | labels}
     meta["ownerReferences"] = owned_by("PyTorchJob", "bert", "kubeflow.org/v1")
     spec: Document = {"restartPolicy": "Never", "containers": [container("pytorch", gpu="1", cpu="4", memory="16Gi")]}
     if kind == "worker":
@@ -115,7 +115,11 @@ def node_of_trainjob(cluster: Pretended, index: int, notes: dict[str, str], labe
         "batch.kubernetes.io/job-completion-index": str(index),
         **dict.fromkeys(names.JOB_SELECTORS, "uid-llama-node-0"),
     }
-    meta = {"name": f"llama-node-0-{index}", "labels": mine | labels, "annotations": {names.INDEX: str(index)} | notes}
+    meta: Document = {
+        "name": f"llama-node-0-{index}",
+        "labels": mine | labels,
+        "annotations": {names.INDEX: str(index)} | notes,
+    }
     meta["ownerReferences"] = owned_by("Job", "llama-node-0", "batch/v1")
     cluster.make(meta, {"restartPolicy": "Never", "containers": [container("node", gpu="2", cpu="8")]})
 
@@ -144,7 +148,7 @@ def test_a_trainjob_starts_whole_by_its_pod_group_or_as_a_job_set(cluster: Prete
 # KubeRay
 
 
-def node_of_ray(cluster: Pretended, kind: str, name: str, notes: dict[str, str] | None = None, **labels: str) -> None:
+def node_of_ray(cluster: Pretended, kind: str, name: str, unit: str = "", **labels: str) -> None:
     """A pod of a RayCluster; a worker waits in an init container for the head."""
     mine = {
         "app.kubernetes.io/created-by": "kuberay-operator",
@@ -153,9 +157,15 @@ def node_of_ray(cluster: Pretended, kind: str, name: str, notes: dict[str, str] 
         "ray.io/is-ray-node": "yes",
         "ray.io/node-type": kind,
     }
-    meta = {"name": f"ray-{name}", "labels": mine | labels, "annotations": notes or {}}
+    meta: Document = {
+        "name": f"ray-{name}",
+        "labels": mine | labels,
+        "annotations": {names.GANG_UNIT: unit} if unit else {},
+    }
     meta["ownerReferences"] = owned_by("RayCluster", "ray", "ray.io/v1")
-    asked = {"cpu": "2", "memory": "4Gi"} if kind == "head" else {"gpu": "1", "cpu": "8", "memory": "32Gi"}
+    asked: dict[str, str] = (
+        {"cpu": "2", "memory": "4Gi"} if kind == "head" else {"gpu": "1", "cpu": "8", "memory": "32Gi"}
+    )
     spec: Document = {"restartPolicy": "Always", "containers": [container(f"ray-{kind}", **asked)]}
     if kind == "worker":
         spec["initContainers"] = [container("wait-gcs-ready", cpu="200m", memory="256Mi")]
@@ -200,14 +210,14 @@ def test_the_head_of_a_ray_cluster_is_unlike_its_workers_and_a_group_of_them_say
 
 
 def test_a_ray_cluster_starts_whole_where_each_of_its_pods_counts_as_the_largest(cluster: Pretended) -> None:
-    group, notes = {"scheduling.x-k8s.io/pod-group": "ray"}, {names.GANG_UNIT: names.LARGEST}
+    group, unit = {"scheduling.x-k8s.io/pod-group": "ray"}, names.LARGEST
     cluster.serve(COSCHEDULING)
     cluster.group(COSCHEDULING, "ray", {"spec": {"minMember": 3}})
-    node_of_ray(cluster, "head", "head", notes, **group)
-    node_of_ray(cluster, "worker", "a", notes, **group)
+    node_of_ray(cluster, "head", "head", unit, **group)
+    node_of_ray(cluster, "worker", "a", unit, **group)
     cluster.settle()
     assert cluster.running() == []
-    node_of_ray(cluster, "worker", "b", notes, **group)
+    node_of_ray(cluster, "worker", "b", unit, **group)
     cluster.settle()
     assert cluster.running() == ["ray-a", "ray-b", "ray-head"]
     assert terms(cluster) == [("/risk", {"gpu": "1", "cpu": "8", "memory": "32"}, 3)]
@@ -216,7 +226,7 @@ def test_a_ray_cluster_starts_whole_where_each_of_its_pods_counts_as_the_largest
 def test_the_submitter_of_a_rayjob_is_a_pod_of_a_job_beside_its_cluster(cluster: Pretended) -> None:
     node_of_ray(cluster, "head", "head")
     labels = {"batch.kubernetes.io/job-name": "fit", **dict.fromkeys(names.JOB_SELECTORS, "uid-fit")}
-    meta = {"name": "fit-x", "labels": labels, "ownerReferences": owned_by("Job", "fit", "batch/v1")}
+    meta: Document = {"name": "fit-x", "labels": labels, "ownerReferences": owned_by("Job", "fit", "batch/v1")}
     cluster.make(meta, {"restartPolicy": "Never", "containers": [container("ray-job-submitter", cpu="500m")]})
     cluster.settle()
     assert cluster.running() == ["fit-x", "ray-head"]
@@ -232,7 +242,7 @@ def step(cluster: Pretended, name: str, **requests: str) -> None:
     """A pod of a step of a Workflow: Argo's init container, what waits beside the work, and the work."""
     labels = {"workflows.argoproj.io/completed": "false", "workflows.argoproj.io/workflow": "night"}
     notes = {"workflows.argoproj.io/node-id": name, "workflows.argoproj.io/node-name": f"night.{name}"}
-    meta = {"name": name, "labels": labels, "annotations": notes}
+    meta: Document = {"name": name, "labels": labels, "annotations": notes}
     meta["ownerReferences"] = owned_by("Workflow", "night", "argoproj.io/v1alpha1")
     beside = {"cpu": "100m", "memory": "64Mi"}
     spec: Document = {"restartPolicy": "Never", "initContainers": [container("init", **beside)]}

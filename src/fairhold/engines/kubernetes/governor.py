@@ -223,8 +223,8 @@ class Governor:
         self.asking.drop(uid)
         if (work := self.works.of.get(uid)) is None:
             return
-        held, shared = dict(booked), self.asking.resources
-        more = [(name, amount - held.get(name, 0)) for name, amount in work.pod.amounts if name in shared]
+        held = dict(booked)
+        more = [(name, amount - held[name]) for name, amount in work.pod.amounts if name in held]
         work.excess = tuple(each for each in more if each[1] > 0)
         work.outgrown = why if work.excess else ""
         self._look(work)

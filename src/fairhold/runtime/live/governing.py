@@ -304,7 +304,7 @@ class Governing:
     def _outgrow(self, core: Core, uid: str, job: JobRecord, why: str) -> None:
         """A pod keeps its job whatever it asks for by now; why: it gets no other."""
         booked = booked_for(core.plan, job)
-        text = ", ".join(f"{name} {decimal_text(amount)}" for name, amount in booked)
+        text = ", ".join(f"{name} {decimal_text(amount)}" for name, amount in booked if amount)
         self.governor.outgrew(uid, booked, f"it asks for more than is booked for it, {text}: {why}")
 
     def _replace(self, core: Core, report: Replaced) -> None:
