@@ -1,4 +1,4 @@
-"""Holds the lease of the service that leads: the thread and the requests of `leadership`, and the fence for writes.
+"""The lease of the service that leads, as an object of the cluster: the requests about it, and the fence for writes.
 
 What a leader writes late does no harm. A write begins only while the lease is held for longer than its request may
 take (`Terms.write`), by a clock that also counts while the machine sleeps. What is later than that, because the
