@@ -161,6 +161,11 @@ def test_false_is_no_way_to_name_both(bank: Bank, verb: str, body: dict[str, boo
 
 
 def test_names_in_questions_that_are_not_there(bank: Bank) -> None:
+    whole = bank.get("/consumers/explanation?consumer=/Research")["explanations"][0]
+    plain = bank.get("/consumers/explanation?consumer=/Research&would_help=0")["explanations"][0]
+    assert (plain["would_help"], plain["search"]) == (None, None)
+    assert whole["search"]["cycles"] > 0
+    assert plain["levels"] == whole["levels"]
     assert bank.get("/consumers/explanation?consumer=/No", 404)["code"] == "unknown-consumer"
     wrong = "/consumers/explanation?consumer=/Research&resource_group=gpu"
     assert bank.get(wrong, 404)["code"] == "unknown-resource-group"

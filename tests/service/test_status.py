@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from fairhold.cli.live.status import status_text
 from fairhold.planio.plan import parse_plan
@@ -55,6 +58,59 @@ def test_consumers_are_told_as_they_differ_from_what_was_seen(bank: Bank) -> Non
     assert [*(seen | rows).values()] == bank.get("/consumers")["resource_groups"]["compute"]["consumers"]
     part = bank.get(f"/consumers?since={first['version']}&consumer=/Research")
     assert part["version"] is None
+
+
+RICH = """\
+fairhold: 1
+time_zone: UTC
+resource_groups: {compute: {slots: 6}}
+consumers: {A: {rank: 1, consumers: {A1: {}, A2: {}}}, B: {rank: 0}, C: {}}
+policies:
+  - resource_groups: [compute]
+    policy: hybrid
+    window: Mon-Sun 00:00-23:59
+    consumers:
+      /A: {owned: 3, reserved: 1, limit: 5}
+      /A/A1: {owned: 2}
+      /B: {owned: 2, user_limit: 3}
+  - {resource_groups: [compute], policy: hybrid}
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_differs_put_over_what_was_seen_is_all_there_is(seed: int, tmp_path: Path) -> None:
+    """Random work, notices and plans: at every step the parts add up to the whole."""
+    random = Random(seed)
+    with Bank(tmp_path / "state", plan=RICH) as bank:
+        seen: dict[str, Any] = {}
+        version, compared, plans = 0, 0, 1
+        for step in range(25):
+            leaf, what = random.choice(["/A/A1", "/A/A2", "/B", "/C"]), random.random()
+            if what < 0.6:
+                bank.submit(consumer=leaf, count=random.randint(1, 6), hold=random.random() < 0.2)
+            elif what < 0.9 and bank.hub.started:
+                bank.hub.end(random.choice([*bank.hub.started]))
+            elif step:
+                put(
+                    bank,
+                    RICH.replace("/B: {owned: 2,", f"/B: {{owned: {random.randint(0, 3)}, limit: 5,"),
+                    f'"{plans}"',
+                )
+                plans += 1
+            told = bank.get(f"/consumers?since={version}")
+            whole = bank.get("/consumers")["resource_groups"]
+            if bank.get(f"/consumers?since={told['version']}")["version"] != told["version"]:
+                version = 0  # something happened in between
+                continue
+            compared += 1
+            version, groups = told["version"], told["resource_groups"]
+            rows = {row["path"]: row for row in groups["compute"]["consumers"]}
+            seen = rows if told["since"] is None else seen | rows
+            assert [*seen.values()] == whole["compute"]["consumers"]
+            assert {**groups["compute"], "consumers": 0} == {**whole["compute"], "consumers": 0}
+            near = bank.get("/consumers?consumer=/A/A1")["resource_groups"]["compute"]["consumers"]
+            assert [row["path"] for row in near] == [path for path in seen if path.count("/") == 1 or path[:3] == "/A/"]
+        assert compared > 10
 
 
 def test_other_consumers_or_a_version_that_is_gone_are_told_whole(bank: Bank) -> None:

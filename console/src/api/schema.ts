@@ -4843,6 +4843,8 @@ export interface operations {
                 /** @description Path. */
                 consumer: string;
                 resource_group?: string;
+                /** @description Also search for what would give one more, which takes the longest. */
+                would_help?: boolean;
             };
             header?: never;
             path?: never;

@@ -1,3 +1,4 @@
+import { useEffect, useState } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
 import { count, duration } from "../lib/format";
 import { consumerHref, href } from "../lib/route";
@@ -138,19 +139,47 @@ export function Explained({ found, path }: { found: Explanation; path: string })
   );
 }
 
+/** Milliseconds for which the latest search took: the next one waits until nothing has changed for longer. */
+let searched = 0;
+
+/** The explanation with what would help, which is a search: read when the numbers have stayed as they are for a while. */
+function useSearched(path: string, group: string, numbers: string, plain: Answer | null): Answer | null {
+  const [found, setFound] = useState<Answer | null>(null);
+  useEffect(() => {
+    setFound(null);
+    if (!plain) return;
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      const began = performance.now();
+      const answer = await get("/v1/consumers/explanation", { consumer: path, resource_group: group }, stop.signal).catch(() => null);
+      searched = performance.now() - began;
+      if (!stop.signal.aborted) setFound(answer);
+    }, Math.max(200, 2 * searched));
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [path, group, numbers, plain]);
+  return found;
+}
+
+type Answer = Schemas["ConsumerExplanation"];
+
 /**
- * Why the numbers of a consumer are what they are, from the API. That is a search for what would help: it is asked again
- * when `numbers` of the consumer are others, and with another plan.
+ * Why the numbers of a consumer are what they are, from the API: asked again when `numbers` of the consumer are others,
+ * and with another plan.
  */
 export function WhyConsumer({ path, group, numbers }: { path: string; group: string; numbers: string }) {
   const live = useLive(
-    (signal) => get("/v1/consumers/explanation", { consumer: path, resource_group: group }, signal),
+    (signal) => get("/v1/consumers/explanation", { consumer: path, resource_group: group, would_help: 0 }, signal),
     [path, group, numbers],
     (told) => told.kind === "PlanApplied",
   );
+  const searched = useSearched(path, group, numbers, live.data);
   return (
     <Shown live={live}>
-      {(data: Schemas["ConsumerExplanation"]) => {
+      {(plain) => {
+        const data = searched ?? plain;
         const found = data.explanations as unknown as Explanation[];
         if (!found.some((each) => each.sentence)) return <p class="sentence">{data.text || "It takes no part here."}</p>;
         return found.map((each, at) => <Explained key={at} found={each} path={path} />);

@@ -8,9 +8,9 @@ _PLAYED = 60.0
 """Seconds for which a record is played at most."""
 
 
-def consumer_explanation(path: str, group: str | None = None) -> Steps[Document]:
-    """Why a consumer's numbers are what they are now."""
-    query = {"consumer": path, "resource_group": group or None}
+def consumer_explanation(path: str, group: str | None = None, *, would_help: bool = True) -> Steps[Document]:
+    """Why a consumer's numbers are what they are now; would_help: also what would give it one more."""
+    query = {"consumer": path, "resource_group": group or None, "would_help": None if would_help else 0}
     return (yield from ask(request("GET", "consumers", "explanation", query=query)))
 
 

@@ -209,9 +209,9 @@ class Client(PeopleCalls, ClusterCalls, WhatIfCalls):
         """All consumers of all resource groups, as they are now."""
         return self._run(typed.consumers())
 
-    def explain_consumer(self, path: str, resource_group: str | None = None) -> Document:
-        """Why a consumer's numbers are what they are now."""
-        return self._run(looking.consumer_explanation(path, resource_group))
+    def explain_consumer(self, path: str, resource_group: str | None = None, *, would_help: bool = True) -> Document:
+        """Why a consumer's numbers are what they are now; would_help: also what would give it one more."""
+        return self._run(looking.consumer_explanation(path, resource_group, would_help=would_help))
 
     def lending(self, consumer: str) -> Document:
         """Who lends a consumer and those below it what, and to whom they lend, now."""

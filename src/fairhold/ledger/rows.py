@@ -94,6 +94,14 @@ class Rows:
             return owned
         return owned * max(0, slots - self.apart) // configured if configured else 0
 
+    def all_owned_now(self, slots: int) -> list[int]:
+        """(rows,) the same of every consumer."""
+        room, configured = max(0, slots - self.apart), self.configured - self.apart
+        return [
+            owned if is_owner else owned * room // configured if configured else 0
+            for owned, is_owner in zip(self.plan.owned, self.is_owner, strict=True)
+        ]
+
     @property
     def is_mixed(self) -> bool:
         """Whether some consumers own exact numbers of slots and others scaled ones (R-MIX-1)."""

@@ -59,7 +59,10 @@ class Lenders:
         self._borrowed: dict[int, int] = {}
         self._below = zeros(len(owned))  # what the children of a row borrow
         self._inside = zeros(len(owned))  # what all below a row borrow: 0 = there is nothing to look at
-        self._balance = [max(0, own - tree.total(owned, row)) for row, own in enumerate(owned)]
+        below = zeros(len(owned))
+        for row in range(len(owned) - 1, 0, -1):
+            below[tree.parent[row]] += owned[row]
+        self._balance = [max(0, own - children) for own, children in zip(owned, below, strict=True)]
         self.measure(there)
 
     def measure(self, there: int) -> None:
@@ -134,7 +137,8 @@ def lenders_of(books: Books) -> Lenders:
     rows = books.rows
     found = Lenders(rows.tree, owned_slots(rows, books.slots), rows.plan.reserved, books.slots)
     for leaf in rows.leaves:
-        found.hold(leaf, books.held[leaf])
+        if units := books.held[leaf]:
+            found.hold(leaf, units)
     return found
 
 

@@ -74,7 +74,7 @@ def owned_slots(rows: Rows, slots: int) -> list[int]:
     Under `share_ratio` it is the planned share, floored level by level.
     """
     if not rows.entry.policy.divides_by_ratio:
-        return [slots, *(rows.owned_now(row, slots) for row in range(1, len(rows)))]
+        return [slots, *rows.all_owned_now(slots)[1:]]
     share = [0] * len(rows)
     share[0] = slots
     for row in range(len(rows)):

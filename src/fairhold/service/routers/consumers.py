@@ -67,8 +67,14 @@ async def explain_consumer(
     service: ServiceOf,
     consumer: Annotated[str, Query(max_length=10_000, description="Path.")],
     resource_group: Annotated[str, Query(max_length=1000)] = "",
+    *,
+    would_help: Annotated[
+        bool, Query(description="Also search for what would give one more, which takes the longest.")
+    ] = True,
 ) -> Response:
     """Why a consumer's numbers are what they are, as `fairhold explain --json`, and in words."""
     require_seen(service.rights, consumer)
-    look_closer = await service.read(lambda core: view.consumer_explanation(core, consumer, resource_group))
+    look_closer = await service.read(
+        lambda core: view.consumer_explanation(core, consumer, resource_group, would_help=would_help)
+    )
     return JSONResponse(service.shown(await asyncio.to_thread(look_closer)))
