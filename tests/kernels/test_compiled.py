@@ -10,7 +10,7 @@ import pytest
 
 from fairhold.cycle.open import open_books
 from fairhold.kernels import _jit
-from fairhold.kernels.columns import Needs, PlanColumns, TreeColumns, zeros
+from fairhold.kernels.columns import Needs, PlanColumns, TreeColumns, leaves_of, zeros
 from fairhold.kernels.distribute import grant, set_aside
 from fairhold.kernels.ratios import needs_by_ratio, share_by_ratio
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
@@ -90,7 +90,7 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     balance.run(compiled, tree, *places, have, False, books)  # noqa: FBT003
     divide.run(compiled, tree, have, lost, -1, books, zeros(rows))
     balance.run(compiled, tree, *places, have, True, flat)  # noqa: FBT003
-    divide_flat.run(compiled, tree, *places, have, lost, -1, flat, zeros(rows), zeros(rows), line)
+    divide_flat.run(compiled, tree, leaves_of(tree), have, lost, -1, flat, zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
     return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
 
