@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.agent.link import addresses_of
+from fairhold.agent.link import RECONNECT, addresses_of
 from fairhold.agent.rank import Rank
 from fairhold.agent.spool import Spool
 from fairhold.engines.agents.rank import Rank as OfService
+from tests.agent.service import Service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,3 +67,27 @@ def test_several_addresses_are_of_one_kind(text: str) -> None:
     with pytest.raises(ValueError, match="address"):
         addresses_of(text)
     assert [each.port for each in addresses_of("tcp:a:1,tcp:b:2")] == [1, 2]
+
+
+def test_an_agent_that_is_told_to_connects_again_and_leaves_what_it_had_not_carried_out(service: Service) -> None:
+    (agent,) = service.agents
+    agent.send_signal(signal.SIGSTOP)
+    service.send(*(service.start(number, "/bin/sh", "-c", "echo > ran") for number in range(1, 41)))
+    agent.send_signal(RECONNECT)
+    agent.send_signal(signal.SIGCONT)
+    assert service.accept()["last"] == 40
+    service.send(service.start(40, "/bin/true"), service.start(41, "/bin/true"))
+    assert "not above 40" in service.hear("refused", 40)["detail"]
+    assert service.ended(41)["reason"] == "finished"
+    assert not (service.state / "spool/30.exit").exists()  # it was left
+
+
+def test_an_agent_is_told_to_leave_a_service_that_stands_still_for_another(service: Service) -> None:
+    (service.state / "agents.sock").unlink()
+    other = Service(service.state)
+    try:
+        service.agents[0].send_signal(RECONNECT)
+        other.accept()
+        assert other.run(1, "/bin/true")["reason"] == "finished"
+    finally:
+        other.close()

@@ -18,6 +18,7 @@ from fairhold.errors import InputError
 from fairhold.ports import StoreError
 from fairhold.ports.leading import LeaderNote, note_of
 from fairhold.store.choosing import follow_store, lease_of, open_store, restore_store
+from fairhold.store.copies import migrated_copy
 from fairhold.store.postgresql.address import parse_address
 from fairhold.store.processes import is_gone, pid_of, this_process
 from tests.store.contract import NOW, fill
@@ -171,6 +172,61 @@ def test_who_opened_the_store_alone_does_not_undo_that_another_has_taken_it_mean
         assert caught.value.code == "store-lost"
     assert lease.look() == taken
     lease.close()
+
+
+def test_who_was_outdone_before_it_led_takes_no_lock_from_who_leads(shared: Shared) -> None:
+    with closing(shared.opened()) as store:
+        fill(store)
+        lease = shared.led(store)
+    for note in (FIRST, SECOND):
+        seen = lease.look()
+        assert seen is not None
+        assert lease.take(seen, note) is not None
+    taken = lease.look()
+    assert taken is not None
+    lease.close()
+    with closing(follow_store(shared.place)) as late, closing(follow_store(shared.place)) as leads:
+        leads.lead(shared.other_state, taken.term)
+        with pytest.raises((StoreError, InputError), match=r"store-lost|store-in-use"):
+            late.lead(shared.other_state, taken.term - 1)
+        with pytest.raises(InputError) as used:
+            open_store(shared.other_state, shared.place, cluster="bank", node="n1", now=NOW)
+        assert used.value.faults[0].code == "store-in-use"
+
+
+@pytest.mark.parametrize("leads_first", [True, False])
+def test_a_restore_and_who_begins_to_lead_leave_one_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, leads_first: bool
+) -> None:
+    shared = Shared("sqlite", tmp_path)
+    with closing(shared.opened()) as store:
+        fill(store)
+        store.backup(tmp_path / "backup")
+        lease = shared.led(store)
+    seen = lease.look()
+    assert seen is not None
+    with closing(follow_store(shared.place)) as follows:
+        taken = lease.take(seen, SECOND)
+        assert taken is not None
+        if leads_first:  # while the copy is made
+
+            def copy(source: Path, target: Path) -> None:
+                follows.lead(shared.state, taken.term)
+                migrated_copy(source, target)
+
+            monkeypatch.setattr("fairhold.store.copies.migrated_copy", copy)
+            with pytest.raises(InputError) as used:
+                restore_store(tmp_path / "backup", shared.place, replace=True, contents=None)
+            assert used.value.faults[0].code == "store-in-use"
+            with follows.transaction() as batch:
+                batch.append(NOW + 20, '["Kept"]')
+        else:
+            restore_store(tmp_path / "backup", shared.place, replace=True, contents=None)
+            with pytest.raises(StoreError) as restored:
+                follows.lead(shared.state, taken.term)
+            assert restored.value.code == "store-restored"
+    with closing(shared.opened()) as store:
+        assert [entry.body for entry in store.entries(7)] == (['["Kept"]'] if leads_first else [])
 
 
 def test_terms_go_on_far_above_after_a_restore(shared: Shared, tmp_path: Path) -> None:

@@ -130,6 +130,8 @@ class Agent:
             self._is_moved = False
             link.close(instant)
             link.next_at = instant
+        if link.descriptor < 0 and self._inbox:
+            self._drop_inbox()
         if link.descriptor < 0 and instant >= link.next_at:
             self._is_told = False
             link.connect(instant)
@@ -153,8 +155,6 @@ class Agent:
             self._send({"type": "old", "jobs": old})
         self._keep_time(instant)
         link.flush(instant)
-        if link.descriptor < 0 and self._inbox:
-            self._drop_inbox()
 
     def _timeout(self, instant: float) -> float:
         """Seconds until something is due."""

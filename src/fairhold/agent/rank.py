@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from fairhold.agent.spool import Spool
 
-_EPOCH = 1_000_000
+EPOCH = 1_000_000
 """Terms between which a service goes on whose store was restored, with a log that may be shorter."""
 
 
@@ -33,7 +33,7 @@ class Rank:
             return True  # of a service that says nothing of the kind
         if term < self.term:
             return False
-        if term // _EPOCH > self.term // _EPOCH:
+        if term // EPOCH > self.term // EPOCH:
             self.tail = 0
         if (term, tail) > (self.term, self.tail):
             self.term, self.tail = term, max(tail, self.tail)

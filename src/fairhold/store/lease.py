@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import sqlite3
-import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from fairhold.ports import StoreError
 from fairhold.ports.leading import LeaderNote, note_of
 from fairhold.store.connections import connect
-from fairhold.store.directory import FILE
+from fairhold.store.directory import FILE, NOTE, changing_hands
 from fairhold.store.processes import end_holder
 from fairhold.store.troubles import code_of, speaking
 from fairhold.store.turns import Turn, put_turn, taken_over, turn_of
@@ -22,13 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-NOTE = "store.leader"
-"""File of the state directory."""
 _SIZE = 4_096
 _PATIENCE = 500
 """Milliseconds that whoever writes may take."""
-_PAUSE = 0.005
-"""Seconds between two tries to write the note."""
 _LOOKS = 3
 """Tries to read a note that somebody may be writing."""
 _WRITES = 120
@@ -101,15 +95,8 @@ class FileLease:
     def _changing(self, seen: LeaderNote) -> Iterator[int]:
         """The file, which nobody else changes meanwhile. A leader that was stopped while it did is ended."""
         try:
-            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                if not _locked(file):
-                    _end(seen, self._path, "the note of who leads")
-                    if not _locked(file):
-                        raise StoreError("another process that stands still keeps the note of who leads", "store-busy")
+            with changing_hands(self._directory, lambda path: _end(seen, path, "the note of who leads")) as file:
                 yield file
-            finally:
-                os.close(file)
         except OSError as error:
             raise _unusable(error) from error
 
@@ -127,20 +114,6 @@ class FileLease:
 
 def _write(file: int, note: LeaderNote) -> None:
     os.pwrite(file, note.text.encode().ljust(_SIZE - 1) + b"\n", 0)
-
-
-def _locked(file: int) -> bool:
-    """Lock a file, which may take a moment; whether that was possible."""
-    end = time.monotonic() + _PATIENCE / 1000
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= end:
-                return False
-            time.sleep(_PAUSE)
-        else:
-            return True
 
 
 def _end(seen: LeaderNote, path: Path, what: str, byte: int = 0) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-_EPOCH = 1_000_000
-"""Terms between which a restored store goes on: its log may be shorter than the one before."""
+from fairhold.agent.rank import EPOCH
 
 
 class Rank(NamedTuple):
@@ -27,6 +26,6 @@ class Rank(NamedTuple):
             return ""
         if term > self.term:
             return f"has taken orders of a service of term {term}, and this one is of term {self.term}"
-        if term // _EPOCH == self.term // _EPOCH and tail > self.tail:
+        if term // EPOCH == self.term // EPOCH and tail > self.tail:
             return f"knows of entry {tail} of the log, and the store ends with {self.tail}"
         return ""

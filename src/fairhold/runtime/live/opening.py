@@ -183,10 +183,10 @@ class Live:
         directory = settings.directory
         check_path(directory)
         make_state_directory(directory)
-        text = read_text(settings.plan) if settings.plan else ""
-        name = str(settings.plan or "the store")
+        file = None if settings.is_again else settings.plan  # another has led since it was read, or may have
+        text, name = read_text(file) if file else "", str(file or "the store")
         plan = parse_plan(text, name, places=True)[0] if text else None
-        if plan and not settings.is_again and not has_store(settings.place):
+        if plan and not has_store(settings.place):
             check_own_host(plan, settings.own)
         self._cluster = plan.cluster if plan else ""
         wakes: list[Callable[[], None]] = []
