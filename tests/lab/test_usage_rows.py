@@ -20,6 +20,10 @@ from fairhold.lab.report.usage_rows import (
 PATHS = ("/", "/A", "/A/a1", "/A/a1/x", "/A/a2", "/B", "/AB")
 
 
+def _is_held(row: dict[str, Any], resource: str) -> bool:
+    return row["resource"] == resource and row["kind"] in {"own", "borrowed"}
+
+
 def answer_of(random: Random) -> dict[str, Any]:
     rows = [
         {"consumer": path, "user": user, "kind": kind, "resource": resource, "unit": ""}
@@ -33,6 +37,7 @@ def answer_of(random: Random) -> dict[str, Any]:
     ]
     capacity = [
         {"resource": name, "unit": "", "up_seconds": str(10**9), "down_seconds": "5", "reserved_seconds": "7"}
+        | {"held_seconds": str(sum(Fraction(row["resource_seconds"]) for row in rows if _is_held(row, name)))}
         for name in ("gpu", "slots")
     ]
     terms = {
@@ -125,6 +130,8 @@ def test_what_there_was_was_allocated_idle_or_down() -> None:
     document = report_document(answer, ["user"], report_rows(answer, ["user"]))
     assert [each["resource"] for each in document["utilisation"]] == ["gpu", "slots"]
     assert document["rows"][-1]["of"] == ALL
+    part = answer | {"rows": answer["rows"][:1]}  # as somebody is told who sees no more of it
+    assert utilisations(part)["", "gpu"] == used
     by_day = answer | {"capacity": [each | {"day": day} for each in answer["capacity"] for day in "12"]}
     assert utilisations(by_day)["", "gpu"].total == 2 * used.total
     assert utilisations(by_day, "day")["2", "gpu"].total == used.total

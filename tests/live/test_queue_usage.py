@@ -142,8 +142,10 @@ def test_the_parts_of_the_dominant_resource_add_up_to_what_there_was(tmp_path: P
     document = usage_document(play.store, tail, UsageQuery(begin, begin + 4 * SECOND, ("job",)))
     assert document["dominant"] == [{"job": job, "resource": "gpu", "share": "0.5", "cluster_seconds": "2"}]
     assert document["capacity"] == [
-        {"resource": "cpu", "unit": "", "up_seconds": "128", "down_seconds": "0", "reserved_seconds": "0"},
-        {"resource": "gpu", "unit": "", "up_seconds": "32", "down_seconds": "0", "reserved_seconds": "0"},
+        {"resource": "cpu", "unit": "", "up_seconds": "128", "down_seconds": "0", "reserved_seconds": "0"}
+        | {"held_seconds": "16"},
+        {"resource": "gpu", "unit": "", "up_seconds": "32", "down_seconds": "0", "reserved_seconds": "0"}
+        | {"held_seconds": "16"},
     ]
     document = usage_document(play.store, tail, UsageQuery(begin, begin + 4 * SECOND, ("job", "kind")))
     reported = [most for _, most in dominant_rows(report_rows(document, ["job"]), ["job"])]

@@ -170,6 +170,7 @@ def test_usage_of_others_is_one_row_with_all_that_they_used(worlds: list[Watched
     for world, staff in worlds:
         end = format_instant(staff.bank.core.now() // HOUR * HOUR)
         whole, found = (staff.get(who, f"/usage?by=consumer,user,job,label:deal&to={end}") for who in ("ada", "ben"))
+        assert found["capacity"] == whole["capacity"]
         mine = [row for row in whole["rows"] if row["consumer"] == "/Research"]
         others = [row for row in whole["rows"] if row["consumer"] != "/Research"]
         if staff.bank.core.people.access.others == "hidden":

@@ -228,22 +228,17 @@ class Utilisation:
 
 def utilisations(answer: Document, time: str = "") -> dict[tuple[str, str], Utilisation]:
     """(value of the key of time, or empty; resource) → what became of it, from when on capacity is on record."""
-    held: dict[tuple[str, str], Fraction] = {}
-    for each in answer["rows"]:
-        if each["kind"] in KINDS[:2]:
-            place = each.get(time, ""), each["resource"]
-            held[place] = held.get(place, Fraction(0)) + Fraction(each["resource_seconds"]) / HOUR
     there: dict[tuple[str, str], list[Fraction]] = {}
     units = {}
     for each in answer["capacity"]:
         place = each.get(time) or "", each["resource"]
         units[place] = each["unit"]
-        sums = there.setdefault(place, [Fraction(0)] * 3)
-        for at, name in enumerate(("up", "down", "reserved")):
+        sums = there.setdefault(place, [Fraction(0)] * 4)
+        for at, name in enumerate(("up", "down", "reserved", "held")):
             sums[at] += Fraction(each[f"{name}_seconds"]) / HOUR
     found = {}
-    for place, (up, down, reserved) in there.items():
-        allocated = min(held.get(place, Fraction(0)), up)
+    for place, (up, down, reserved, held) in there.items():
+        allocated = min(held, up)
         parts = (allocated, reserved, up - allocated - reserved, down)
         found[place] = Utilisation(place[1], units[place], *parts)
     return found

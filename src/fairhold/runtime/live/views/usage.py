@@ -32,6 +32,7 @@ SLOTS = "slots"
 """What slots are called beside resources; no resource has this name."""
 UNSIZED = ""
 """What is said in the place of a resource where it is not known of what size units were."""
+_ALL_HELD = "held"
 _DIGITS = 9
 MOST_PARTS = 1_000
 MONEY = 6
@@ -129,11 +130,11 @@ def _document(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
     """The whole time as one part."""
     store, costs = spans.store, Costs(tail.prices)
     found = usage_sums(spans, tail, query.since, query.until, _marks(query.by, costs))
+    amounts = _Amounts()
+    capacity = _capacity(found, amounts)
     if not query.is_whole:
         found = found.of(query.is_told)
-    amounts = _Amounts()
     rows = _rows(found, query, _labels(store, found, query.by), amounts, costs)
-    capacity = _capacity(found, amounts)
     told = {resource for *_, resource in rows}
     _check_resources(query.resources, {*tail.units, *told})
     wanted = set(query.resources) or {*told, *(resource for _, resource in capacity)}
@@ -153,7 +154,7 @@ def _document(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
         "capacity": [
             {name_of_time: time for name_of_time in query.by if name_of_time in TIMES}
             | {"resource": name, "unit": units.get(name, "")}
-            | {f"{kind}_seconds": _seconds(there[kind]) for kind in CAPACITY}
+            | {f"{kind}_seconds": _seconds(there[kind]) for kind in (*CAPACITY, _ALL_HELD)}
             for (time, name), there in sorted(capacity.items(), key=lambda item: item[0])
             if name in wanted
         ],
@@ -260,12 +261,16 @@ def _value(name: str, key: Key, mark: Mark, labels: Mapping[str, Mapping[str, st
 
 
 def _capacity(found: UsageSums, amounts: _Amounts) -> dict[tuple[str, str], dict[str, Fraction]]:
-    """(time as it is told, resource) → kind of `CAPACITY` → what there was."""
+    """(time as it is told, resource) → kind of `CAPACITY`, or `_ALL_HELD` → what there was, and what all held of it."""
     sums: dict[tuple[str, str], dict[str, Fraction]] = {}
     for (key, (time, _)), amount in found.capacity.items():
         for resource, of_unit in amounts.of(key.unit):
-            there = sums.setdefault((time, resource), dict.fromkeys(CAPACITY, Fraction(0)))
+            there = sums.setdefault((time, resource), dict.fromkeys((*CAPACITY, _ALL_HELD), Fraction(0)))
             there[key.kind] += amount * of_unit
+    for (key, (time, _)), amount in found.sums.items():
+        for resource, of_unit in amounts.of(key.unit) if key.kind in HELD else ():
+            if (time, resource) in sums:
+                sums[time, resource][_ALL_HELD] += amount * of_unit
     return sums
 
 
