@@ -72,6 +72,13 @@ export class Service {
     return execFileSync(FAIRHOLD, words, { env: this.environment, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   }
 
+  /** Put a plan in force. */
+  apply(text: string): void {
+    const file = join(this.place, "next.yaml");
+    writeFileSync(file, text);
+    this.run("plan", "apply", file, "--yes");
+  }
+
   json<T>(...words: string[]): T {
     return JSON.parse(this.run(...words, "--json")) as T;
   }

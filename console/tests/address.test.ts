@@ -14,6 +14,9 @@ describe("addresses", () => {
       ["consumers", "Trading/A & B/ü%", "compute", false],
     );
   });
+  it("are read as they stand where they were cut on their way", () => {
+    expect([parse("/console/jobs/%E0%A4", "").rest, parse("/console/%zz/1", "").page]).toEqual(["%E0%A4", "%zz"]);
+  });
   it("begin at the cluster", () => expect(parse("/console/", "").page).toBe("cluster"));
   it("of the API have their names filled in and the rest as query", () => {
     expect(address("/v1/jobs/{job}/tasks", { job: "1/2", limit: 5, all: true, cursor: "", user: undefined })).toBe(

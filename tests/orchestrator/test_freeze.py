@@ -164,11 +164,11 @@ def test_several_are_frozen_in_slices_at_once_and_a_dropped_one_is_told_nothing(
     early.step(1)
     storm.run(5)
     second, late = freeze(cluster), Freezing(cluster)
-    assert len(cluster.freezings) == 3
+    assert len(cluster.watches) == 3
     del dropped
-    assert len(cluster.freezings) == 2
+    assert len(cluster.watches) == 2
     storm.run(20)
     assert early.document() == first
     assert late.document() == second
-    assert not cluster.freezings
+    assert not cluster.watches
     assert first != second

@@ -12,9 +12,18 @@ export interface Route {
   hash: string;
 }
 
+/** A part of an address; one that was cut on its way stands for itself. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export function parse(path: string, search: string, hash = ""): Route {
   const below = path.startsWith(BASE) ? path.slice(BASE.length) : path;
-  const [page = "", ...rest] = below.split("/").filter(Boolean).map(decodeURIComponent);
+  const [page = "", ...rest] = below.split("/").filter(Boolean).map(decoded);
   return { page: page || "cluster", rest: rest.join("/"), query: new URLSearchParams(search), hash };
 }
 

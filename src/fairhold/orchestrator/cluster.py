@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.freezing import Freezing
+    from fairhold.orchestrator.waiting_jobs import WaitingJobs
 
 
 class Cluster:
@@ -39,7 +40,7 @@ class Cluster:
     paused   : resource group → (grants, reclaims) that are paused; due : retries, ends of drains
     cycles   : number of cycles so far; forgets : whether ended jobs are forgotten
     ended, ended_jobs : attempts and jobs that the last event has ended, for an archive
-    freezings : snapshots in progress, told of changes before these are applied; weak references
+    watches  : snapshots in progress and the like, told of changes before these are applied; weak references
     own      : name of the host that is the service's own machine, which is the machine without a name
     """
 
@@ -55,7 +56,7 @@ class Cluster:
         self.due = Due(self.jobs, self.attempts, self.machines)
         self.next_attempt, self.cycles, self.now = 1, 0, 0
         self.forgets = forgets
-        self.freezings: WeakSet[Freezing] = WeakSet()
+        self.watches: WeakSet[Freezing | WaitingJobs] = WeakSet()
         self.job_of: dict[str, list[JobRecord | None]] = {}
         self.attempt_of: dict[str, dict[int, Attempt]] = {}
         self.dependents: dict[str, dict[str, None]] = {}
@@ -79,9 +80,9 @@ class Cluster:
 
     def apply(self, change: Change, now: int) -> None:
         """Apply a change that was decided at `now`."""
-        if self.freezings:
-            for freezing in self.freezings:
-                freezing.before(change)
+        if self.watches:
+            for watch in self.watches:
+                watch.before(change)
         self.now = now
         _APPLY[type(change)](self, change, now)
 

@@ -33,11 +33,11 @@ class Freezing:
         self._jobs = iter(list(cluster.jobs.values()))
         self._early: dict[JobRecord, tuple[JobAdded, dict[str, Any]]] = {}
         self._consumers: dict[JobRecord, str] = {}
-        cluster.freezings.add(self)
+        cluster.watches.add(self)
 
     def before(self, change: Change) -> None:
         """A change is about to be applied: first copy the jobs that it changes, unless they are copied already."""
-        self.copy(self._of(change))
+        self.copy(jobs_of(self._cluster, change))
 
     def copy(self, jobs: Iterable[JobRecord]) -> None:
         """Copy jobs now, unless they are copied already: they are about to change."""
@@ -60,7 +60,7 @@ class Freezing:
             early = self._early.pop(job, None)
             self._columns.add(job, *(early or (job.terms, self._changed_of(job))))
         if job is None:
-            self._cluster.freezings.discard(self)
+            self._cluster.watches.discard(self)
         return job is not None
 
     def document(self) -> dict[str, Any]:
@@ -69,17 +69,17 @@ class Freezing:
             pass
         return self._columns.document() | self._rest
 
-    def _of(self, change: Change) -> Iterator[JobRecord]:
-        """The jobs whose record a change may alter."""
-        cluster = self._cluster
-        if isinstance(change, say.HostSet):  # more gangs may stand in the books where there are more slots
-            yield from cluster.with_gangs(change.resource_group)
-        elif isinstance(change, say.JobFreed):
-            yield cluster.jobs[change.dependent]
-        elif isinstance(change, _OF_JOBS):
-            yield cluster.jobs[change.job]
-        elif isinstance(change, say.Ended):
-            yield cluster.attempts[change.attempt].job
+
+def jobs_of(cluster: Cluster, change: Change) -> Iterator[JobRecord]:
+    """The jobs whose record a change may alter, before it is applied."""
+    if isinstance(change, say.HostSet):  # more gangs may stand in the books where there are more slots
+        yield from cluster.with_gangs(change.resource_group)
+    elif isinstance(change, say.JobFreed):
+        yield cluster.jobs[change.dependent]
+    elif isinstance(change, _OF_JOBS):
+        yield cluster.jobs[change.job]
+    elif isinstance(change, say.Ended):
+        yield cluster.attempts[change.attempt].job
 
 
 _OF_JOBS = (

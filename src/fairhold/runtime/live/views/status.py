@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.hostnames import fold
+from fairhold.orchestrator.waiting_jobs import WaitingJobs
 from fairhold.runtime.live.views.hosts import hosts_document
 from fairhold.runtime.live.views.pools import resources_of_groups
 from fairhold.runtime.live.views.prospect import prospect
@@ -57,14 +59,18 @@ def _groups(core: Core) -> Document:
     return {group: {"slots": None, "resources": None} | each for group, each in found.items()}
 
 
+_WAITING: WeakKeyDictionary[Core, WaitingJobs] = WeakKeyDictionary()
+
+
 def _waiting(core: Core) -> Document:
     """Tasks that could start if there were room, the jobs that they are of, and the one that was submitted first."""
-    waiting = [(tasks, job) for job in core.cluster.jobs.values() if (tasks := job.startable)]
-    oldest = waiting[0][1] if waiting else None  # jobs stand in the order in which they were submitted
-    told = None
+    found = _WAITING.get(core)
+    if found is None or found.cluster is not core.cluster:
+        found = _WAITING[core] = WaitingJobs(core.cluster)
+    jobs, oldest, told = found.count(), found.oldest(), None
     if oldest is not None:
         told = {"job": oldest.name, "consumer": oldest.consumer, "submitted": format_instant(oldest.submitted)}
-    return {"tasks": sum(tasks for tasks, _ in waiting), "jobs": len(waiting), "oldest": told}
+    return {"tasks": found.tasks, "jobs": jobs, "oldest": told}
 
 
 def _reclaiming(core: Core) -> Document:
