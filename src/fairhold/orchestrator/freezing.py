@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.freeze import Columns, changed_of, freeze_rest
@@ -33,7 +34,8 @@ class Freezing:
         self._jobs = iter(list(cluster.jobs.values()))
         self._early: dict[JobRecord, tuple[JobAdded, dict[str, Any]]] = {}
         self._consumers: dict[JobRecord, str] = {}
-        cluster.freezings.add(self)
+        self._told: ref[Freezing] | None = ref(self, cluster.freezings.remove)
+        cluster.freezings.append(self._told)
 
     def before(self, change: Change) -> None:
         """A change is about to be applied: first copy the jobs that it changes, unless they are copied already."""
@@ -59,8 +61,9 @@ class Freezing:
         for job in islice(self._jobs, jobs):
             early = self._early.pop(job, None)
             self._columns.add(job, *(early or (job.terms, self._changed_of(job))))
-        if job is None:
-            self._cluster.freezings.discard(self)
+        if job is None and self._told is not None:
+            self._cluster.freezings.remove(self._told)
+            self._told = None
         return job is not None
 
     def document(self) -> dict[str, Any]:
