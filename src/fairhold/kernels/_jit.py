@@ -77,7 +77,7 @@ def part(function: F) -> F:
 
 
 def lasting(columns: type[T]) -> type[T]:
-    """Mark a tuple of columns that is made once and is the same in all cycles; only of these may kernels take slices."""
+    """Mark a tuple of columns that is made once for all cycles; only of such columns may kernels take slices."""
     columns.lasts = True  # type: ignore[attr-defined]
     return columns
 
