@@ -317,6 +317,8 @@ class PoolBooks:
     holding: dict[Machine, None] = field(default_factory=dict)
     free: FreeHosts | None = None
     """Hosts on which something may be held for a request; hosts by what is idle there, None = parcels have owners"""
+    needed: dict[PendingRequest, object] = field(default_factory=dict)
+    """Request of which all on its way was needed when it was looked at last → all that this rests on"""
     backlog: Backlog = field(default_factory=Backlog)
     owns_exactly: bool = True
     """Whether everybody has just what its entries ask for"""
