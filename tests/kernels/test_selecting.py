@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.kernels.columns import leaves_of, zeros
+from fairhold.kernels.rollup import exceeds, roll_up
 from fairhold.kernels.select import leaves_where_more, leaves_where_other
 from tests.kernels.trees import column, numbers, trees
 
@@ -26,6 +27,15 @@ def test_leaves_where_columns_differ_come_in_path_order(tree: TreeColumns, data:
         found = zeros(rows)
         count = select(tree, one, other, found)
         assert list(found[:count]) == [row for row in leaves if holds(one[row], other[row])]
+
+
+@given(trees(), st.data())
+def test_a_limit_is_exceeded_by_a_row_with_all_below_it(tree: TreeColumns, data: DataObject) -> None:
+    rows = len(tree.parent)
+    limit, value = (column(*data.draw(st.lists(numbers(9), min_size=rows, max_size=rows))) for _ in range(2))
+    summed = value[:]
+    roll_up(tree, summed)
+    assert exceeds(tree, limit, value) == any(map(int.__gt__, summed, limit))
 
 
 @given(trees())
