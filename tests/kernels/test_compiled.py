@@ -14,7 +14,8 @@ from fairhold.kernels.columns import Needs, PlanColumns, TreeColumns, leaves_of,
 from fairhold.kernels.distribute import grant, set_aside
 from fairhold.kernels.ratios import needs_by_ratio, share_by_ratio
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
-from fairhold.kernels.rollup import needs, roll_up
+from fairhold.kernels.rollup import exceeds, needs, roll_up
+from fairhold.kernels.select import leaves_where_more, leaves_where_other
 from fairhold.kernels.share import share
 from fairhold.ledger import snapshot
 from fairhold.model.plan import ConsumerSettings, PolicyEntry, PolicySettings, ResourceGroup
@@ -92,7 +93,11 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     balance.run(compiled, tree, *places, have, True, flat)  # noqa: FBT003
     divide_flat.run(compiled, tree, leaves_of(tree), have, lost, -1, flat, zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
-    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
+    more, others, over = zeros(rows), zeros(rows), exceeds.run(compiled, tree, plan.limit, demand[:])
+    leaves_where_more.run(compiled, tree, demand, held, more)
+    leaves_where_other.run(compiled, tree, demand, held, others)
+    numbers = array("q", [common, left, over])
+    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, more, others, numbers]
 
 
 def divided_by_ratio(

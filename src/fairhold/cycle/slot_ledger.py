@@ -30,11 +30,11 @@ the next instant on, and one that stops as a whole may have made a cycle give mo
 from __future__ import annotations
 
 from array import array
-from operator import gt
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.run import CycleResult, run
-from fairhold.kernels.rollup import roll_up
+from fairhold.kernels._jit import fits
+from fairhold.kernels.rollup import exceeds
 from fairhold.ledger.decision import NOTHING, Decision
 from fairhold.rules.gangs import usable
 from fairhold.rules.placing import Placement
@@ -307,7 +307,5 @@ def _is_choosy(books: Books) -> bool:
 
 def _reaches_limit(books: Books) -> bool:
     """Whether somebody wants more than its limit, or holds more."""
-    rows, demand, held = books.rows, array("q", books.demand), array("q", books.held)
-    roll_up(rows.tree, demand)
-    roll_up(rows.tree, held)
-    return any(map(gt, demand, rows.plan.limit)) or any(map(gt, held, rows.plan.limit))
+    rows, compiled = books.rows, fits(len(books.rows), 0)
+    return any(exceeds.run(compiled, rows.tree, rows.plan.limit, column) for column in (books.demand[:], books.held[:]))

@@ -22,7 +22,7 @@ class Start(NamedTuple):
 
     attempt: int
     job: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
     number: int
     resource_group: str
     host: str
