@@ -93,11 +93,18 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     balance.run(compiled, tree, *places, have, True, flat)  # noqa: FBT003
     divide_flat.run(compiled, tree, leaves_of(tree), have, lost, -1, flat, zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
-    more, others, over = zeros(rows), zeros(rows), exceeds.run(compiled, tree, plan.limit, demand[:])
+    found = compared(tree, plan, demand, held, compiled=compiled)
+    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, *found, array("q", [common, left])]
+
+
+def compared(
+    tree: TreeColumns, plan: PlanColumns, demand: array[int], held: array[int], *, compiled: bool
+) -> list[array[int]]:
+    """Leaves that hold less or something else than is wanted; whether more is wanted than a limit lets anybody have."""
+    more, others = zeros(len(tree.parent)), zeros(len(tree.parent))
     leaves_where_more.run(compiled, tree, demand, held, more)
     leaves_where_other.run(compiled, tree, demand, held, others)
-    numbers = array("q", [common, left, over])
-    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, more, others, numbers]
+    return [more, others, array("q", [exceeds.run(compiled, tree, plan.limit, demand[:])])]
 
 
 def divided_by_ratio(

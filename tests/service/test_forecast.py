@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.service import expecting, forecasting
 from fairhold.service.problems import refused
@@ -54,7 +54,7 @@ def test_all_waiting_jobs_have_a_place_and_an_expected_start(tmp_path: Path, mon
     worked = []
     work_out = forecasting.worked_out
 
-    async def counted(asked: bytes) -> bytes:
+    async def counted(asked: bytes) -> dict[str, Any]:
         worked.append(1)
         return await work_out(asked)
 
