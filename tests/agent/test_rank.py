@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+KEY = b"of both services"
+
+
 def said(term: int, tail: int) -> dict[str, object]:
-    return OfService(term, tail).stamped({"type": "beat"})
+    return OfService(term, tail, KEY).stamped({"type": "beat"})
 
 
 def test_orders_of_an_earlier_service_are_refused(tmp_path: Path) -> None:
@@ -30,7 +33,7 @@ def test_orders_of_an_earlier_service_are_refused(tmp_path: Path) -> None:
     assert (rank.term, rank.tail) == (3, 10)
     assert not rank.accepts(said(2, 50))
     again = Rank(spool)
-    assert (again.term, again.tail) == (3, 10)
+    assert (again.term, again.tail, again.proof) == (3, 10, OfService(3, 10, KEY).proof)
     assert again.accepts(said(4, 8))
     assert (again.term, again.tail) == (4, 10)
     assert not again.accepts(said(3, 99))
@@ -41,6 +44,20 @@ def test_a_restored_store_may_have_a_shorter_log(tmp_path: Path) -> None:
     rank.accepts(said(7, 500))
     assert rank.accepts(said(1_000_001, 20))
     assert (rank.term, rank.tail) == (1_000_001, 20)
+
+
+def test_what_an_agent_keeps_proves_what_a_service_has_said_and_nothing_else(tmp_path: Path) -> None:
+    rank = Rank(Spool(str(tmp_path / "spool")))
+    rank.accepts(said(3, 10))
+    other = OfService(4, 2, KEY)  # with a store that lacks the last commits
+    assert other.is_proved(rank.term, rank.tail, rank.proof)
+    assert not other.is_proved(rank.term, rank.tail + 90, rank.proof)
+    assert not other.is_proved(rank.term + 1, rank.tail, rank.proof)
+    assert not other.is_proved(rank.term, rank.tail, "")
+    assert not OfService(4, 2, b"another").is_proved(rank.term, rank.tail, rank.proof)
+    before = (tmp_path / "spool/rank").stat().st_size
+    assert rank.accepts({"term": 3, "tail": 11})  # of a service that proves nothing
+    assert (Rank(Spool(str(tmp_path / "spool"))).proof, (tmp_path / "spool/rank").stat().st_size) == ("", before)
 
 
 def test_what_cannot_be_read_is_none(tmp_path: Path) -> None:

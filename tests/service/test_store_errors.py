@@ -64,3 +64,16 @@ def test_a_service_that_is_alone_answers_while_its_lease_cannot_be_renewed(bank:
             assert "nobody may" in answers[1].json()["detail"]
     finally:
         client.close()
+
+
+@pytest.mark.parametrize("stands_by", [True, False])
+def test_what_comes_after_a_hand_over_is_for_the_other_service(bank: Bank, *, stands_by: bool) -> None:
+    client = Client(make_app(bank.desk, replace(bank.settings, stands_by=stands_by)), bank.head)
+    client.open()
+    try:
+        bank.desk.stop(hands_over=True)
+        answer = client.post("/v1/jobs", json={"consumer": "/Research", "argv": ["true"]})
+        assert (answer.status_code, answer.json()["code"]) == (503, "stopping")
+        assert answer.headers.get("fairhold-leader") == ("" if stands_by else None)
+    finally:
+        client.close()

@@ -366,7 +366,7 @@ class Agent:
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
             "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
             "labels": self._labels, "enforced": groups.limits_kept(self._base), "lease": left,
-            "term": self._rank.term, "tail": self._rank.tail,
+            "term": self._rank.term, "tail": self._rank.tail, "proof": self._rank.proof,
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:

@@ -20,11 +20,12 @@ class Rank:
 
     term : of the service whose orders were taken last, 0 = none has said one
     tail : number of the last entry of its log, as far as it has said so
+    proof : that it has said both, to be shown to other services
     """
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
-        self.term, self.tail = spool.rank()
+        self.term, self.tail, self.proof = spool.rank()
 
     def accepts(self, message: Mapping[str, Any]) -> bool:
         """Whether a message comes from the service that leads, as far as is known here; notes what it says."""
@@ -36,7 +37,7 @@ class Rank:
         if term // EPOCH > self.term // EPOCH:
             self.tail = 0
         if (term, tail) > (self.term, self.tail):
-            self.term, self.tail = term, max(tail, self.tail)
+            self.term, self.tail, self.proof = term, max(tail, self.tail), str(message.get("proof", ""))
             with suppress(OSError):  # a full disk: it is known as long as this process lives
-                self._spool.write_rank(self.term, self.tail)
+                self._spool.write_rank(self.term, self.tail, self.proof)
         return True

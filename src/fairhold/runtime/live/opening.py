@@ -293,7 +293,7 @@ class Live:
             is_planned=self._is_planned,
             handed_out=lambda: [resource.name for resource in self.core.plan.resources],
             authority=self._authority,
-            rank=lambda: Rank(self.store.term, self.store.last),
+            rank=lambda: Rank(self.store.term, self.store.last, secret),
             ahead=self._outdone.told,
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
