@@ -45,7 +45,7 @@ browser: setup
 
 ## Its short form: without large clusters.
 browser-short: setup
-	$(BIN)/python console/build.py browser $(addprefix browser/,$(addsuffix .browser.ts,console plan roles look sign-in tenant))
+	$(BIN)/python console/build.py browser $(addprefix browser/,$(addsuffix .browser.ts,console plan roles look paint sign-in tenant))
 
 ## All tests but the long storms (`make storm`) and those on a cluster (`make kubernetes`).
 test: setup

@@ -233,8 +233,12 @@ describe.skipIf(!chromium)("the console", () => {
     await other.page.fill("input[name=token]", service.token);
     await other.page.click("text=Sign in");
     await other.page.waitForSelector("text=nightly-fit");
+    const beside = await other.page.context().newPage();
+    await beside.goto(`${service.url}/console/jobs`);
+    await beside.waitForSelector("text=nightly-fit");
     await other.page.click("text=Sign out");
     await other.page.waitForSelector("input[name=token]");
+    await beside.waitForSelector("input[name=token]"); // it is told nothing more, either
     await other.page.reload();
     await other.page.waitForSelector("input[name=token]");
   });

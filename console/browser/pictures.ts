@@ -18,6 +18,9 @@ async function main(): Promise<void> {
     const take = async (name: string, where: string, sign: string): Promise<void> => {
       await page.goto(`${service.url}/console/${where}`);
       await page.waitForSelector(sign);
+      await picture(name);
+    };
+    const picture = async (name: string): Promise<void> => {
       await page.waitForTimeout(700);
       writeFileSync(join(PICTURES, `console-${name}.webp`), await webp(page, await page.screenshot()));
     };
@@ -32,6 +35,12 @@ async function main(): Promise<void> {
     await take("cluster", "cluster", ".part.borrowed-notice");
     await page.waitForTimeout(6000);
     await take("job", `jobs/${fit}`, ".attempt.reclaimed");
+    await page.goto(`${service.url}/console/what-if?consumer=/Trading&changes=/Trading:reserved%3D4&span=all`);
+    await page.click("button:text-is('Simulate')");
+    await page.waitForSelector("text=Consumers, as it was");
+    await page.locator("text=Simulate what happened").scrollIntoViewIfNeeded();
+    await page.evaluate(() => document.querySelector("section[aria-label^='The report']")?.closest(".panel")?.scrollIntoView());
+    await picture("simulate");
     await take("what-if", "what-if?consumer=/Research/Models&changes=/Risk:demand%3D4", "text=Who would have what");
   } finally {
     await looking.close();

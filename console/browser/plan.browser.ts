@@ -84,7 +84,7 @@ describe.skipIf(!chromium)("the plan in the console", () => {
     await page.waitForSelector("text=Version 2 by");
     expect(page.url()).not.toContain("draft");
     expect(planText()).toContain("/Risk: {owned: 4}");
-    await other.page.waitForSelector("text=version 2 is in force by now");
+    await other.page.waitForSelector("button:has-text('Leave it')"); // what it has is in force
     expect(wrong).toEqual([]);
   });
 
@@ -96,6 +96,26 @@ describe.skipIf(!chromium)("the plan in the console", () => {
     await page.waitForSelector(".cm-deletedChunk", { state: "detached" });
   });
 
+  it("keeps what is typed when somebody else puts a plan in force, and says so", async () => {
+    await go("plan");
+    await page.click("button:has-text('Edit')");
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("# typed");
+    await page.keyboard.press("Enter");
+    service.apply(planText().replace("/Risk: {owned: 4}", "/Risk: {owned: 3}"));
+    await page.waitForSelector("text=This draft was made from version 2; version 3 is in force by now");
+    await page.waitForSelector(".cm-line:has-text('# typed')");
+    await page.waitForSelector(".cm-changedLine:has-text('/Risk: {owned: 4}')");
+    await page.click("button:has-text('Drop the changes')");
+    await page.click("button:has-text('Edit')");
+    service.apply(planText().replace("/Risk: {owned: 3}", "/Risk: {owned: 2}"));
+    await page.waitForSelector(".cm-line:has-text('/Risk: {owned: 2}')"); // nobody has typed: it goes along
+    expect(await page.locator("text=This draft was made from").count()).toBe(0);
+    await page.click("button:has-text('Leave it')");
+    expect(wrong).toEqual([]);
+  });
+
   it("offers the keys that may stand there", async () => {
     await go("plan");
     await page.click("button:has-text('Edit')");
@@ -105,7 +125,7 @@ describe.skipIf(!chromium)("the plan in the console", () => {
     await page.click(".cm-tooltip-autocomplete >> text=settings"); // a key that comes at once is not taken for a choice
     await page.waitForSelector(".cm-line:has-text('settings: ')");
     await page.click("button:has-text('Drop the changes')");
-    await page.waitForSelector("text=Version 2 by");
+    await page.waitForSelector("text=Version 4 by");
     expect(wrong).toEqual([]);
   });
 });

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from fairhold.service.static_files import StaticFiles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import httpx
@@ -140,3 +143,22 @@ def test_code_begins_one_session(bank: Bank, browser: Any) -> None:
     code = browser.post("/console/code", headers=bank.head).json()["code"]
     assert browser.post("/console/session", json={"code": code}).status_code == 201
     assert browser.post("/console/session", json={"code": code}).status_code == 401
+
+
+def test_the_stream_of_a_session_ends_with_it(bank: Bank, browser: Any) -> None:
+    """A page in another tab is told nothing more after somebody has signed out."""
+    begin(bank, browser)
+    with ThreadPoolExecutor(1) as pool:
+        stream = pool.submit(browser.get, "/v1/events", headers=OWN | {"accept": "text/event-stream"})
+        wait_for(lambda: bank.app.state.service.news.streams == 1)
+        assert not stream.done()
+        browser.delete("/console/session", headers=OWN)
+        assert stream.result(10).status_code == 200
+    assert browser.get("/v1/events", headers=OWN | {"accept": "text/event-stream"}).status_code == 401
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)

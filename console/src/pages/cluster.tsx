@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
+import { serverNow } from "../lib/clock";
 import { ago, amount, count, duration, several } from "../lib/format";
 import { consumerHref, href, route, setQuery } from "../lib/route";
 import { closedAtFirst, lastName, numbersOf, resourcesOf, scaleOf, shownRows, type Numbers } from "../lib/tree";
@@ -52,7 +53,7 @@ function factsOf(status: Schemas["Status"]): Fact[] {
     })),
   );
   const { waiting, reclaiming } = status;
-  const oldest = waiting.oldest && `the oldest for ${duration((Date.now() - Date.parse(waiting.oldest.submitted)) / 1000)}`;
+  const oldest = waiting.oldest && `the oldest for ${duration((serverNow() - Date.parse(waiting.oldest.submitted)) / 1000)}`;
   return [
     ...facts.slice(0, 4),
     {

@@ -28,6 +28,7 @@ function useEvents(): { entries: Entry[]; error: Error | null } {
       const after = Math.max(last, health.entries - AT_FIRST, 0);
       const page = await get("/v1/events", { after, limit: 5000 }, stop.signal);
       take(page.events as unknown as Entry[]);
+      setError(null);
     };
     const again = (): void => {
       begin().catch((found: Error) => !stop.signal.aborted && setError(found));

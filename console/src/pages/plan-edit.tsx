@@ -147,18 +147,25 @@ export function Edit({ plan, draft, mayApply, maySimulate, onDone }: {
   onDone: () => void;
 }) {
   const [text, setText] = useState(draft?.text ?? plan.text);
+  const [from, setFrom] = useState({ version: draft?.version ?? plan.version, text: plan.text });
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [isMarked, setMarked] = useState(draft !== null);
+  const [wantsMarks, setMarks] = useState<boolean | null>(null);
+  if (from.version !== plan.version && (text === from.text || text === plan.text)) {
+    setFrom({ version: plan.version, text: plan.text }); // nothing of it differs: it goes along with the plan in force
+    setText(plan.text);
+  }
   const isChanged = text !== plan.text;
-  useAddress({ version: plan.version, text }, isChanged);
+  const isOlder = isChanged && from.version !== plan.version;
+  useAddress({ version: from.version, text }, isChanged);
+  const isMarked = wantsMarks ?? (draft !== null || isOlder);
   const { faults, warnings, isChecked } = useFaults(text, isChanged);
   const isReady = isChanged && isChecked && faults.length === 0;
   return (
     <div class="columns spaced">
       <div>
-        {draft && draft.version !== plan.version && (
-          <p class="warned">
-            This draft was made from version {draft.version}; version {plan.version} is in force by now, and what differs from it is marked.
+        {isOlder && (
+          <p class="warned" role="status">
+            This draft was made from version {from.version}; version {plan.version} is in force by now, and what differs from it is marked.
           </p>
         )}
         <Editor
@@ -177,10 +184,10 @@ export function Edit({ plan, draft, mayApply, maySimulate, onDone }: {
               Put in force…
             </button>
           )}
-          <button type="button" aria-pressed={isMarked} onClick={() => setMarked(!isMarked)}>
+          <button type="button" aria-pressed={isMarked} onClick={() => setMarks(!isMarked)}>
             Mark what differs
           </button>
-          {isChanged && <Link draft={{ version: plan.version, text }} />}
+          {isChanged && <Link draft={{ version: from.version, text }} />}
           <button type="button" onClick={onDone}>
             {isChanged ? "Drop the changes" : "Leave it"}
           </button>

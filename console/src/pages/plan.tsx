@@ -169,7 +169,7 @@ export function PlanPage() {
               setEdited(false);
               go(href("plan"), true);
             };
-            return <Edit key={`${plan.version} ${draft?.text ?? ""}`} plan={plan} draft={draft} mayApply={mayEdit} maySimulate={may(me, "view", "/")} onDone={leave} />;
+            return <Edit key={draft?.text ?? ""} plan={plan} draft={draft} mayApply={mayEdit} maySimulate={may(me, "view", "/")} onDone={leave} />;
           }
           return (
             <div class="columns wide-left">

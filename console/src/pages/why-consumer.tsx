@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
+import { serverNow } from "../lib/clock";
 import { count, duration } from "../lib/format";
 import { consumerHref, href } from "../lib/route";
 import { useLive } from "../store/live";
@@ -190,8 +191,8 @@ export function WhyConsumer({ path, group, numbers }: { path: string; group: str
 
 /** Budget of a period, until when it lasts, and when it begins anew; of resources a meter each. */
 export function BudgetLine({ budget }: { budget: Schemas["Budget"] }) {
-  const left = (Date.parse(budget.ends) - Date.now()) / 1000;
-  const lasts = budget.lasts_until ? (Date.parse(budget.lasts_until) - Date.now()) / 1000 : null;
+  const left = (Date.parse(budget.ends) - serverNow()) / 1000;
+  const lasts = budget.lasts_until ? (Date.parse(budget.lasts_until) - serverNow()) / 1000 : null;
   const words = { wait: "it waits", borrow_only: "it only borrows", lowest_rank: "it is served last" };
   const amounts: [string, number, number][] =
     budget.unit_hours === null

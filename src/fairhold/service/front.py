@@ -95,15 +95,20 @@ class Front:
     # Sessions
 
     async def _with_token(self, scope: Scope) -> Scope:
-        """The request of a session with the token that it stands for; any other as it is."""
+        """The request of a session with the token that it stands for; any other as it is.
+
+        `lasts` in its state says whether the session goes on, for an answer that has no end.
+        """
         if scope["type"] != "http":
             return scope
         headers = Headers(scope=scope)
         if HEADER not in headers or "authorization" in headers:
             return scope
-        credential = await self._renewing.credential(cookie_of(headers, self._cookie))
+        secret = cookie_of(headers, self._cookie)
+        credential = await self._renewing.credential(secret)
         if credential is None:
             return scope
+        scope.setdefault("state", {})["lasts"] = lambda: self._sessions.signed(secret) is not None
         return {**scope, "headers": [*scope["headers"], (b"authorization", credential.encode("latin-1"))]}
 
     async def _session(self, scope: Scope, receive: Receive) -> Response:

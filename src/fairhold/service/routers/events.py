@@ -38,7 +38,8 @@ async def list_events(
 
     A stream begins behind `Last-Event-ID`, or `after`, or with what comes next where neither is given.
     """
-    sight = streams.Sight(service.desk.core, service.renewed)
+    lasts = request.scope["state"].get("lasts", lambda: True)
+    sight = streams.Sight(service.desk.core, lambda: service.renewed() if lasts() else None)
     if STREAM not in request.headers.get("accept", ""):
         return JSONResponse(await asyncio.to_thread(streams.events, service.store, after or 0, limit, sight))
     if last_event_id is not None:
