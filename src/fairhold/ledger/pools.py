@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.state import Allocation, Request
     from fairhold.model.vector import Owning
+    from fairhold.model.vector import Parcel as ParcelNoun
 
 PUBLIC = 0
 """The public pool, and the owner of what nobody owns: the root's row. A private pool is its owner's row."""
@@ -322,6 +323,8 @@ class PoolBooks:
     backlog: Backlog = field(default_factory=Backlog)
     owns_exactly: bool = True
     """Whether everybody has just what its entries ask for"""
+    owned: tuple[ParcelNoun, ...] | None = None
+    """What consumers own, as a state says it; None = that has to be made"""
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 
