@@ -5,6 +5,7 @@ CONSOLE := .venv/.console
 CONSOLE_SOURCE := $(shell find console -path console/node_modules -prune -o -type f -print) src/fairhold/drawing/look.css
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
+KUBERNETES_SHORT := governor real_nodes changed_pods gangs interference policies refusals release start telling
 # Of `make storms`.
 STEPS ?= 1000000
 SEED ?= 0
@@ -86,9 +87,10 @@ kubernetes: kubernetes-cluster
 		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -m cluster $$file || [ $$? -eq 5 ] || exit 1; \
 	done
 
-## Their short form: lending, reclaim and ends; also in containers, where root, containerd, runc and busybox-static are there.
+## Their short form, of files that take less than a minute on two quiet cores each: lending, reclaim, ends, gangs, pods that
+## change, users who interfere; also in containers, where root, containerd, runc and busybox-static are there.
 kubernetes-short: kubernetes-cluster
-	for file in governor real_nodes; do \
+	for file in $(KUBERNETES_SHORT); do \
 		FAIRHOLD_KUBERNETES=required $(BIN)/python -m pytest -rs -m "cluster and not slow" tests/kubernetes/test_$$file.py || exit 1; \
 	done
 

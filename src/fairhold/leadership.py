@@ -108,16 +108,16 @@ class Leadership:
                writes is refused once somebody has
     seen     : the lease as it was seen last, None = never
     lost     : why it does not lead any more, empty = it does, or never did; it does nothing more then
+    has_led  : it has led, whether it does or not
     is_first : nobody has ever governed the cluster, as it was seen: a lease that is not there is taken at once
     """
 
     def __init__(self, identity: str, terms: Terms, *, regains: bool = False) -> None:
         self.identity, self.terms, self._regains = identity, terms, regains
         self.seen: Seen | None = None
-        self.lost, self.is_first = "", False
+        self.lost, self.is_first, self.has_led = "", False, False
         self._changed_at = 0.0
         self._until: float | None = None
-        self._has_led = False
         self._due = 0.0
         self._has_to_look = True
         self._is_released = False
@@ -158,16 +158,16 @@ class Leadership:
         self._has_to_look = False
         if ask.do is Do.HOLD and answer.holder == self.identity and not self.lost:
             self._until = began + self.terms.duration - self.terms.margin
-            self._has_led = True
+            self.has_led = True
             self._due = began + self.terms.renew
             return
         self._due = now if answer.holder in {"", self.identity} else now + self.terms.pause
-        if self._has_led and answer.holder != self.identity:
+        if self.has_led and answer.holder != self.identity:
             self._lose(f"{answer.holder} leads" if answer.holder else "somebody has released or deleted the lease")
 
     def release(self) -> Ask | None:
         """Lead no more; the request that tells others, None where it does not lead or another change is under way."""
-        leads = self._has_led and not self.lost and not self._is_released
+        leads = self.has_led and not self.lost and not self._is_released
         self._is_released, self._until = True, None
         return Ask(Do.RELEASE, self.seen) if leads and self.seen and not self._has_to_look else None
 

@@ -121,3 +121,119 @@ def test_lists_name_nobody_outside_who_was_not_named() -> None:
     lending = LISTS.replace("/Ops/A: {owned: 10}", "/Ops/A: {owned: 10, lend_to: [{consumer: /Ops/B}]}")
     lending = lending.replace("/Ops/B: {owned: 10}", "/Ops/B: {owned: 10, borrow_from: [{consumer: /Ops/A}]}")
     assert found(LISTS, lending, ["/Ops"]) == []
+
+
+QUEUES = """\
+fairhold: 1
+resources: {gpu: {}}
+resource_groups: {gpus: {capacity: {gpu: 32}}}
+consumers:
+  Trading: {reclaim_grace: 30s, consumers: {Risk: {}, FX: {}}}
+  Research: {}
+policies:
+  - resource_groups: [gpus]
+    policy: fair_share
+    consumers:
+      /Trading: {deserved: {gpu: 16}, min_runtime: 10m, reclaim_min_runtime: 1m, preemption_delay: 5m, max_run_time: 1h}
+      /Trading/Risk: {deserved: {gpu: 8}}
+      /Research: {deserved: {gpu: 16}}
+"""
+
+
+def test_the_grace_that_results_counts_also_where_the_tree_and_an_entry_say_it() -> None:
+    short = PLAN.replace("/Trading: {owned: 60", "/Trading: {owned: 60, reclaim_grace: 5s")
+    for old, new in (
+        ("FX: {reclaim_grace: 10s}", "FX: {reclaim_grace: 20s}"),
+        ("Risk: {}", "Risk: {reclaim_grace: 6s}"),
+        ("Risk: {}", "Risk: {reclaim_grace: 6s, consumers: {a: {}}}"),
+    ):
+        (told,) = found(short, short.replace(old, new), ["/Trading"])
+        assert "consumers./Trading/" in told
+        assert "longer than that of `/Trading`" in told
+    assert found(short, short.replace("Risk: {}", "Risk: {reclaim_grace: 5s}"), ["/Trading"]) == []
+
+
+def test_what_an_administrator_shortened_is_not_lengthened_by_leaving_it_out() -> None:
+    short = PLAN.replace("Risk: {owned: 40}", "Risk: {owned: 40, reclaim_grace: 5s}").replace(
+        "/Trading: {owned: 60", "/Trading: {owned: 60, reclaim_grace: 5s"
+    )
+    tree = short.replace("Risk: {}", "Risk: {reclaim_grace: 30s}")
+    (told,) = found(tree, tree.replace(", reclaim_grace: 5s}", "}"), ["/Trading"])
+    assert "consumers./Trading/Risk.reclaim_grace" in told
+
+
+def test_what_an_administrator_gave_may_stay_and_is_not_handed_to_others() -> None:
+    given = PLAN.replace("FX: {reclaim_grace: 10s}", "FX: {reclaim_grace: 60s}")
+    assert found(given, given.replace("Risk: {}", "Risk: {rank: 2}"), ["/Trading"]) == []
+    assert found(given, given.replace("60s}", "60s, consumers: {a: {}}}"), ["/Trading"]) == []
+    assert found(given, given.replace("60s", "50s"), ["/Trading"]) == []
+    assert found(given, given.replace("60s", "61s"), ["/Trading"]) != []
+    below = given.replace("Risk: {}, ", "").replace("60s}", "60s, consumers: {Risk: {}}}")
+    below = below.replace("/Trading/Risk:", "/Trading/FX/Risk:").replace(
+        "/Trading/FX/Risk: {owned: 40}", "/Trading/FX: {owned: 40}"
+    )
+    assert found(given, below, ["/Trading"], {"/Trading/Risk": "/Trading/FX/Risk"}) != []
+
+
+@pytest.mark.parametrize(
+    ("stated", "why"),
+    [
+        ("min_runtime: 2m", "longer"),
+        ("reclaim_min_runtime: 2m", "longer"),
+        ("max_run_time: 2h", "longer"),
+        ("max_run_time: none", "longer"),
+        ("preemption_delay: 1m", "shorter"),
+    ],
+)
+def test_times_of_queues_stay_within_those_of_the_queue_above(stated: str, why: str) -> None:
+    (told,) = found(QUEUES, QUEUES.replace("Risk: {deserved", f"Risk: {{{stated}, deserved"), ["/Trading"])
+    assert f"Risk.{stated.partition(':')[0]}`" in told
+    assert why in told
+
+
+def test_times_of_queues_that_ask_less_of_others_may_be_written() -> None:
+    less = "reclaim_min_runtime: 30s, min_runtime: 10m, max_run_time: 30m, preemption_delay: 6m, deserved"
+    assert found(QUEUES, QUEUES.replace("Risk: {deserved", f"Risk: {{{less}"), ["/Trading"]) == []
+
+
+def test_no_more_is_reserved_than_the_consumer_above_reserves() -> None:
+    given = PLAN.replace("/Trading: {owned: 60", "/Trading: {owned: 60, reserved: 10")
+    assert found(given, given.replace("Risk: {owned: 40}", "Risk: {owned: 40, reserved: 10}"), ["/Trading"]) == []
+    (told,) = found(given, given.replace("Risk: {owned: 40}", "Risk: {owned: 40, reserved: 11}"), ["/Trading"])
+    assert "Risk.reserved" in told
+    assert "more than `/Trading` reserves" in told
+
+
+def test_no_more_is_reserved_by_a_consumer_that_leaves_one_that_reserves_as_much() -> None:
+    given = PLAN.replace("Risk: {}", "Risk: {consumers: {a: {}}}").replace(
+        "/Trading/Risk: {owned: 40}",
+        "/Trading/Risk: {owned: 40, reserved: 10}\n      /Trading/Risk/a: {owned: 10, reserved: 10}",
+    )
+    apart = given.replace("Risk: {consumers: {a: {}}}", "Risk: {}, a: {}").replace("/Trading/Risk/a:", "/Trading/a:")
+    assert found(given, given.replace("owned: 40, reserved: 10", "owned: 40, reserved: 9"), ["/Trading"]) == []
+    assert found(given, apart, ["/Trading"], {"/Trading/Risk/a": "/Trading/a"}) != []
+
+
+OWNERS = """\
+fairhold: 1
+resources: {gpu: {}}
+resource_groups: {gpus: {hosts: [{name: "g[01-04]", gpu: 8}]}}
+consumers: {Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}
+policies:
+  - resource_groups: [gpus]
+    policy: multidimensional
+    consumers:
+      /Trading: {own: [{resource_group: gpus, hosts: 2}]}
+      /Trading/Risk: {own: [{resource_group: gpus, hosts: 1}]}
+"""
+
+
+def test_hosts_that_the_consumer_above_lends_are_not_reserved_below_it() -> None:
+    reserved = ("hosts: 1}", "hosts: 1, reserved: true}")
+    (told,) = found(OWNERS, OWNERS.replace(*reserved), ["/Trading"])
+    assert "Risk.own`" in told
+    assert "`/Trading` lends" in told
+    kept = OWNERS.replace("hosts: 2}", "hosts: 2, reserved: true}")
+    assert found(kept, kept.replace(*reserved), ["/Trading"]) == []
+    given = OWNERS.replace(*reserved)
+    assert found(given, given.replace("FX: {}", "FX: {rank: 1}"), ["/Trading"]) == []

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.agent.link import addresses_of
+from fairhold.agent.link import RECONNECT, addresses_of
 from fairhold.agent.rank import Rank
 from fairhold.agent.spool import Spool
 from fairhold.engines.agents.rank import Rank as OfService
+from tests.agent.service import Service
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+KEY = b"of both services"
+
+
 def said(term: int, tail: int) -> dict[str, object]:
-    return OfService(term, tail).stamped({"type": "beat"})
+    return OfService(term, tail, KEY).stamped({"type": "beat"})
 
 
 def test_orders_of_an_earlier_service_are_refused(tmp_path: Path) -> None:
@@ -28,7 +33,7 @@ def test_orders_of_an_earlier_service_are_refused(tmp_path: Path) -> None:
     assert (rank.term, rank.tail) == (3, 10)
     assert not rank.accepts(said(2, 50))
     again = Rank(spool)
-    assert (again.term, again.tail) == (3, 10)
+    assert (again.term, again.tail, again.proof) == (3, 10, OfService(3, 10, KEY).proof)
     assert again.accepts(said(4, 8))
     assert (again.term, again.tail) == (4, 10)
     assert not again.accepts(said(3, 99))
@@ -39,6 +44,20 @@ def test_a_restored_store_may_have_a_shorter_log(tmp_path: Path) -> None:
     rank.accepts(said(7, 500))
     assert rank.accepts(said(1_000_001, 20))
     assert (rank.term, rank.tail) == (1_000_001, 20)
+
+
+def test_what_an_agent_keeps_proves_what_a_service_has_said_and_nothing_else(tmp_path: Path) -> None:
+    rank = Rank(Spool(str(tmp_path / "spool")))
+    rank.accepts(said(3, 10))
+    other = OfService(4, 2, KEY)  # with a store that lacks the last commits
+    assert other.is_proved(rank.term, rank.tail, rank.proof)
+    assert not other.is_proved(rank.term, rank.tail + 90, rank.proof)
+    assert not other.is_proved(rank.term + 1, rank.tail, rank.proof)
+    assert not other.is_proved(rank.term, rank.tail, "")
+    assert not OfService(4, 2, b"another").is_proved(rank.term, rank.tail, rank.proof)
+    before = (tmp_path / "spool/rank").stat().st_size
+    assert rank.accepts({"term": 3, "tail": 11})  # of a service that proves nothing
+    assert (Rank(Spool(str(tmp_path / "spool"))).proof, (tmp_path / "spool/rank").stat().st_size) == ("", before)
 
 
 def test_what_cannot_be_read_is_none(tmp_path: Path) -> None:
@@ -65,3 +84,27 @@ def test_several_addresses_are_of_one_kind(text: str) -> None:
     with pytest.raises(ValueError, match="address"):
         addresses_of(text)
     assert [each.port for each in addresses_of("tcp:a:1,tcp:b:2")] == [1, 2]
+
+
+def test_an_agent_that_is_told_to_connects_again_and_leaves_what_it_had_not_carried_out(service: Service) -> None:
+    (agent,) = service.agents
+    agent.send_signal(signal.SIGSTOP)
+    service.send(*(service.start(number, "/bin/sh", "-c", "echo > ran") for number in range(1, 41)))
+    agent.send_signal(RECONNECT)
+    agent.send_signal(signal.SIGCONT)
+    assert service.accept()["last"] == 40
+    service.send(service.start(40, "/bin/true"), service.start(41, "/bin/true"))
+    assert "not above 40" in service.hear("refused", 40)["detail"]
+    assert service.ended(41)["reason"] == "finished"
+    assert not (service.state / "spool/30.exit").exists()  # it was left
+
+
+def test_an_agent_is_told_to_leave_a_service_that_stands_still_for_another(service: Service) -> None:
+    (service.state / "agents.sock").unlink()
+    other = Service(service.state)
+    try:
+        service.agents[0].send_signal(RECONNECT)
+        other.accept()
+        assert other.run(1, "/bin/true")["reason"] == "finished"
+    finally:
+        other.close()

@@ -237,7 +237,7 @@ class Fake:
             "rows": rows,
             "capacity": [
                 {"hour": "hour2", "resource": "gpu", "unit": "", "up_seconds": "7200", "down_seconds": "0"}
-                | {"reserved_seconds": "360"}
+                | {"reserved_seconds": "360", "held_seconds": "5400"}
             ],
             "capacity_from": NOW,
             "capacity_whole": True,

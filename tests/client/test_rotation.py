@@ -7,7 +7,7 @@ import pytest
 from fairhold.client.errors import NobodyLeads, ServiceError, ServiceMissing
 from fairhold.client.exchange import Pause, Request, Response, ask, request
 from fairhold.client.finding import find
-from fairhold.client.rotation import LEADER, Rotation
+from fairhold.client.rotation import LEADER, Rotation, Tries
 from fairhold.errors import UsageError
 
 GOOD = Response(200, {}, b'{"state": "ok"}')
@@ -32,18 +32,32 @@ def test_addresses_are_those_of_one_service() -> None:
 
 @pytest.mark.parametrize("first", [STANDBY, NOBODY, MISSING])
 def test_who_does_not_lead_is_left_for_the_next(first: Response | ServiceMissing) -> None:
-    asked = rotation()
+    shared = rotation()
+    asked = Tries(shared)
     assert asked.judge(first) is None
     assert asked.at == 1
     assert asked.judge(GOOD) is GOOD
-    assert (asked.judge(GOOD), asked.at) == (GOOD, 1)  # and stays where it was answered
+    asked = Tries(shared)
+    assert (asked.at, asked.judge(GOOD), shared.at) == (1, GOOD, 1)  # and stays where it was answered
+
+
+@pytest.mark.parametrize("first", [STANDBY, MISSING])
+def test_requests_at_the_same_time_each_ask_all_and_find_the_one_that_leads(first: Response | ServiceMissing) -> None:
+    shared = rotation()
+    one, two, three = Tries(shared), Tries(shared), Tries(shared)
+    assert (one.judge(first), two.judge(first)) == (None, None)  # neither has used up the tries of the other
+    assert (one.at, two.at, shared.at) == (1, 1, 1)
+    three.broke()  # what is known already moves nobody back
+    assert (one.judge(GOOD), two.judge(GOOD), shared.at) == (GOOD, GOOD, 1)
 
 
 def test_where_none_leads_nothing_was_done() -> None:
-    asked = rotation()
+    shared = rotation()
+    asked = Tries(shared)
     assert asked.judge(MISSING) is None
     with pytest.raises(NobodyLeads):
         asked.judge(STANDBY)
+    asked = Tries(shared)
     assert asked.judge(MISSING) is None
     with pytest.raises(ServiceMissing) as caught:
         asked.judge(MISSING)
@@ -51,10 +65,10 @@ def test_where_none_leads_nothing_was_done() -> None:
 
 
 def test_a_single_address_says_who_leads_and_waits_where_nobody_does() -> None:
-    asked = rotation("http://one:1")
-    assert asked.judge(STANDBY) is STANDBY
+    shared = rotation("http://one:1")
+    assert Tries(shared).judge(STANDBY) is STANDBY
     with pytest.raises(NobodyLeads):
-        asked.judge(NOBODY)
+        Tries(shared).judge(NOBODY)
 
 
 def answers(*outcomes: Response | ServiceError) -> tuple[str, int]:

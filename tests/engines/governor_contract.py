@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault
@@ -16,7 +17,7 @@ from fairhold.orchestrator.events import (
     TaskRunning,
 )
 from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
-from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Replaced
+from fairhold.ports.governor import AWAITED, AllSeen, Appeared, NodesChanged, Parted, Replaced
 
 if TYPE_CHECKING:
     from tests.engines.governor_bench import Bench
@@ -70,8 +71,9 @@ class GovernorContract:
         bench.place.change(uid)
         bench.until(lambda: uid in bench.seats)
         appeared = [each for each in bench.told if isinstance(each, Appeared)]
-        assert [(each.work, each.is_anew) for each in appeared] == [((uid,), False), ((uid,), True)]
-        assert bench.told.index(TaskCancelled(*seat)) < bench.told.index(appeared[1])
+        assert [each.work for each in appeared] == [(uid,), (uid,)]
+        parted = Parted(uid, appeared[0].user, *seat)
+        assert bench.told.index(parted) < bench.told.index(appeared[1])
         assert appeared[0].terms.siting != appeared[1].terms.siting
         attempt = bench.start(uid)
         bench.until(lambda: TaskRunning(attempt) in bench.told)
@@ -79,7 +81,7 @@ class GovernorContract:
     def test_work_that_is_booked_anew_runs_on_and_is_known_by_its_new_number_alone(self, bench: Bench) -> None:
         uid, attempt = bench.run("a")
         again, seat = bench.decide(uid), ("job-anew", 0)
-        bench.engine.governor.booked_anew(uid)
+        bench.engine.governor.part(uid)
         bench.engine.governor.accepted(uid, seat, again, bench.place.nodes[0])
         bench.engine.execute([Stop(attempt, "cancel")])
         assert bench.end_of(attempt).outcome is Outcome.STOPPED
@@ -92,7 +94,7 @@ class GovernorContract:
     def test_of_what_work_has_outgrown_its_node_has_less_for_others(self, bench: Bench) -> None:
         uid, _ = bench.run("a")
         before = len(bench.all_of(NodesChanged))
-        bench.engine.governor.outgrew(uid, (), "it is more by now")
+        bench.engine.governor.outgrew(uid, (("nvidia.com/gpu", Fraction(0)),), "it is more by now")
         bench.until(lambda: len(bench.all_of(NodesChanged)) > before)
         changed = bench.all_of(NodesChanged)[-1]
         assert isinstance(changed, NodesChanged)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 HOSTS = ("h1", "h2")
 SLOTS = 4
+_TAIL = 6_000
+"""Characters of a log that are told of a test that failed."""
 WORK = 'echo "$FAIRHOLD_JOB $FAIRHOLD_TASK $FAIRHOLD_ATTEMPT" >> runs; sleep {seconds}'
 
 
@@ -53,6 +55,13 @@ class Member:
     @property
     def said(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    @property
+    def told(self) -> str:
+        """Whether it runs, what it says of itself, and the end of its log."""
+        ended = "never started" if self.process is None else self.process.poll()
+        now = f"says {self.health()}" if ended is None else f"has ended: {ended}"
+        return f"--- {self.name} {now}\n{self.said[-_TAIL:]}"
 
     def launch(self) -> None:
         """Start it; it leads or stands by."""
@@ -194,10 +203,18 @@ class Pair:
         """All services, wires and agents are well again: one leads, the other stands by, and hosts are connected."""
         for each in self.members:
             each.mend()
-        leader = self.leader
-        until(self.other(leader).stands_by)
+        until(self._is_settled)
         until(lambda: all(each.document["connected"] for each in self._hosts()))
         self.check_ranks()
+
+    def _is_settled(self) -> bool:
+        """Whether one leads and the other stands by. One that was killed is started anew, as an init system does."""
+        for each in self.members:
+            if not each.lives():
+                assert each.process is not None
+                assert each.process.returncode == -signal.SIGKILL, f"{each.name} has ended by itself"
+                each.launch()
+        return sorted((each.leads(), each.stands_by()) for each in self.members) == [(False, True), (True, False)]
 
     def _hosts(self) -> list[Any]:
         with suppress(FairholdError):
@@ -257,6 +274,7 @@ class Pair:
     def close(self) -> None:
         self.client.close()
         for each in self.members:
+            print(each.told)  # noqa: T201 - shown where the test has failed
             each.close()
         for agent in self.agents.values():
             agent.kill()

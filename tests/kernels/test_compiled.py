@@ -10,11 +10,12 @@ import pytest
 
 from fairhold.cycle.open import open_books
 from fairhold.kernels import _jit
-from fairhold.kernels.columns import Needs, PlanColumns, TreeColumns, zeros
+from fairhold.kernels.columns import Needs, PlanColumns, TreeColumns, leaves_of, zeros
 from fairhold.kernels.distribute import grant, set_aside
 from fairhold.kernels.ratios import needs_by_ratio, share_by_ratio
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
-from fairhold.kernels.rollup import needs, roll_up
+from fairhold.kernels.rollup import exceeds, needs, roll_up
+from fairhold.kernels.select import leaves_where_more, leaves_where_other
 from fairhold.kernels.share import share
 from fairhold.ledger import snapshot
 from fairhold.model.plan import ConsumerSettings, PolicyEntry, PolicySettings, ResourceGroup
@@ -90,9 +91,20 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     balance.run(compiled, tree, *places, have, False, books)  # noqa: FBT003
     divide.run(compiled, tree, have, lost, -1, books, zeros(rows))
     balance.run(compiled, tree, *places, have, True, flat)  # noqa: FBT003
-    divide_flat.run(compiled, tree, *places, have, lost, -1, flat, zeros(rows), zeros(rows), line)
+    divide_flat.run(compiled, tree, leaves_of(tree), have, lost, -1, flat, zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
-    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
+    found = compared(tree, plan, demand, held, compiled=compiled)
+    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, *found, array("q", [common, left])]
+
+
+def compared(
+    tree: TreeColumns, plan: PlanColumns, demand: array[int], held: array[int], *, compiled: bool
+) -> list[array[int]]:
+    """Leaves that hold less or something else than is wanted; whether more is wanted than a limit lets anybody have."""
+    more, others = zeros(len(tree.parent)), zeros(len(tree.parent))
+    leaves_where_more.run(compiled, tree, demand, held, more)
+    leaves_where_other.run(compiled, tree, demand, held, others)
+    return [more, others, array("q", [exceeds.run(compiled, tree, plan.limit, demand[:])])]
 
 
 def divided_by_ratio(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.kernels.columns import TreeColumns, zeros
+from fairhold.kernels.columns import TreeColumns, leaves_of, zeros
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
@@ -78,7 +78,7 @@ def compute(tree: TreeColumns, have: Holdings, lost: int, asked: int = -1, *, fl
     balance(tree, *places, have, flat, out)
     if flat:
         line = Balance(*(zeros(rows) for _ in Balance._fields))
-        divide_flat(tree, *places, have, lost, asked, out, zeros(rows), zeros(rows), line)
+        divide_flat(tree, leaves_of(tree), have, lost, asked, out, zeros(rows), line)
     else:
         divide(tree, have, lost, asked, out, zeros(rows))
     return out

@@ -79,12 +79,16 @@ def test_a_pod_whose_nodes_are_narrowed_at_the_gate_waits_for_such_a_node(estate
     [waits] = [each for each in estate.pods(estate.risk) if each["metadata"]["name"] == "narrow"]
     estate.patch(waits, {"spec": {"nodeSelector": {"disk": "ssd"}}})
     estate.until_waits(estate.risk, "narrow", "NeverFits", "no node has the labels that it asks for: disk=ssd")
+    estate.house.kill()
+    estate.house.serve()  # by what it asked for before it was the pod of a job that is over
     estate.delete(estate.risk, "all", grace=1)
     estate.until(lambda: not estate.named(estate.risk, "running"))
     estate.api.request(
         "PATCH", f"/api/v1/nodes/{estate.nodes[0]}", {"metadata": {"labels": {"disk": "ssd"}}}, STRATEGIC
     )
     estate.until_states(estate.risk, running=1)
+    assert estate.named(estate.risk, "running") == ["narrow"]
+    assert [each["metadata"]["uid"] for each in estate.pods(estate.risk)] == [waits["metadata"]["uid"]]
 
 
 def test_pods_of_a_deployment_are_taken_back_and_come_back(estate: Estate) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.lab.report.usage_rows import dominant_rows, report_rows
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import MachineClosed, MachineOpened
 from fairhold.runtime.live.views.usage import UsageQuery, usage_document
@@ -141,7 +142,12 @@ def test_the_parts_of_the_dominant_resource_add_up_to_what_there_was(tmp_path: P
     document = usage_document(play.store, tail, UsageQuery(begin, begin + 4 * SECOND, ("job",)))
     assert document["dominant"] == [{"job": job, "resource": "gpu", "share": "0.5", "cluster_seconds": "2"}]
     assert document["capacity"] == [
-        {"resource": "cpu", "unit": "", "up_seconds": "128", "down_seconds": "0", "reserved_seconds": "0"},
-        {"resource": "gpu", "unit": "", "up_seconds": "32", "down_seconds": "0", "reserved_seconds": "0"},
+        {"resource": "cpu", "unit": "", "up_seconds": "128", "down_seconds": "0", "reserved_seconds": "0"}
+        | {"held_seconds": "16"},
+        {"resource": "gpu", "unit": "", "up_seconds": "32", "down_seconds": "0", "reserved_seconds": "0"}
+        | {"held_seconds": "16"},
     ]
+    document = usage_document(play.store, tail, UsageQuery(begin, begin + 4 * SECOND, ("job", "kind")))
+    reported = [most for _, most in dominant_rows(report_rows(document, ["job"]), ["job"])]
+    assert reported == [(Fraction(1, 2), "gpu", Fraction(2, 3600))] * 2  # of the job, and of all
     play.store.close()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import JobSubmitted
+from fairhold.ports.people import RecordFilter
+from fairhold.runtime.live.auditing import Deed
 from fairhold.runtime.live.opening import LiveSettings, open_live
 from fairhold.runtime.live.retention import DAY, EVERY, Caretaker, Housekeeping, Keep, retention
 from fairhold.runtime.live.submitting import Submission
-from fairhold.units import SECOND
+from fairhold.units import LAST_INSTANT, SECOND
 from tests.live.play import PLAIN, Play, plan_text
 from tests.live.serving import PLAN
 
@@ -93,6 +95,28 @@ def test_what_is_kept_for_ever_never_goes(tmp_path: Path) -> None:
     assert retention(play.store, Keep(0, 0, 0, 0, 0, 0, 0), now) == (0, 0, 0, 0, 0, 0, 0)
     assert retention(play.store, Keep(entries=DAY), now).entries_through == play.store.last
     assert retention(play.store, Keep(entries=2000 * DAY), now).entries_through == 0
+    play.store.close()
+
+
+def test_records_and_usage_are_kept_for_as_long_as_is_asked(tmp_path: Path) -> None:
+    play = Play(tmp_path, plan_text(PLAIN))
+    for day in range(3):
+        play.submit("/B", 1)
+        play.pass_time(SECOND)
+        play.core.audit.note(Deed("ben", "token 1", "here", "submit_job", str(day)), play.clock.instant)
+        play.pass_time(DAY)
+    play.commit()
+
+    def kept(keep: Keep) -> tuple[int, int]:
+        clear(Housekeeping(play.store, tmp_path / "jobs", lambda _: {"1"}, keep), play.clock.instant)
+        return len(play.store.records(0, RecordFilter(action="submit_job"))), len([*play.store.usage(0, LAST_INSTANT)])
+
+    whole = kept(Keep(records=0, usage=0))
+    assert whole[0] == 3
+    assert kept(Keep(records=2 * DAY + 2 * SECOND, usage=0)) == (2, whole[1])
+    records, usage = kept(Keep(records=0, usage=2 * DAY))
+    assert records == 2
+    assert 0 < usage < whole[1]
     play.store.close()
 
 

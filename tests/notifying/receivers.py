@@ -94,23 +94,36 @@ class Receiver:
 
 
 class Mailbox:
-    """A mail server that keeps what it gets; users: name → password, where it asks for one."""
+    """A mail server that keeps what it gets.
 
-    def __init__(self, users: dict[str, str] | None = None, certificate: tuple[Path, Path] | None = None) -> None:
+    users       : name → password, where it asks for one
+    certificate : with it, TLS has to be begun by STARTTLS; is_tls: from the first byte
+    """
+
+    def __init__(
+        self,
+        users: dict[str, str] | None = None,
+        certificate: tuple[Path, Path] | None = None,
+        *,
+        is_tls: bool = False,
+    ) -> None:
         self.got: list[tuple[list[str], str]] = []
         self.refusal = ""
         context = None
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)
+        self._tls = context if is_tls else None
 
         def authenticate(_s: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, given: Any) -> AuthResult:
             is_right = (users or {}).get(given.login.decode()) == given.password.decode()
             return AuthResult(success=is_right, handled=False)
 
-        self._terms: dict[str, Any] = {"tls_context": context, "require_starttls": context is not None}
-        if users:
-            self._terms |= {"auth_required": True, "auth_require_tls": True, "authenticator": authenticate}
+        by_command = context if not is_tls else None
+        self._terms: dict[str, Any] = {"tls_context": by_command, "require_starttls": by_command is not None}
+        self._has_users = bool(users)
+        if users:  # of TLS from the first byte the library knows nothing
+            self._terms |= {"auth_require_tls": not is_tls, "authenticator": authenticate}
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self.port = 0
@@ -118,9 +131,11 @@ class Mailbox:
     async def handle_DATA(  # noqa: N802 - as the library calls it
         self,
         _server: SMTP,
-        _session: Session,
+        session: Session,
         envelope: Envelope,
     ) -> str:
+        if self._has_users and not session.authenticated:
+            return "530 authentication required"
         if self.refusal:
             return self.refusal
         assert isinstance(envelope.content, bytes)
@@ -134,7 +149,8 @@ class Mailbox:
         return self
 
     async def _listen(self) -> asyncio.Server:
-        return await self._loop.create_server(lambda: SMTP(self, loop=self._loop, **self._terms), "127.0.0.1", 0)
+        made = lambda: SMTP(self, loop=self._loop, **self._terms)  # noqa: E731
+        return await self._loop.create_server(made, "127.0.0.1", 0, ssl=self._tls)
 
     def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()

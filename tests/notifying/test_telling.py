@@ -12,6 +12,8 @@ import time
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from fairhold.runtime.live import outbox
 from fairhold.service.notifying import courier as sending
 from fairhold.service.notifying import mail as mailing
@@ -23,8 +25,6 @@ from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def events_of(receiver: Receiver) -> list[tuple[str, str | None]]:
@@ -173,13 +173,14 @@ def mail_of(text: str) -> EmailMessage:
     return found
 
 
-def test_mail_is_handed_in_with_tls_and_a_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_mail_is_handed_in_with_tls_and_a_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, security: str) -> None:
     certificate, password = own_certificate(tmp_path), tmp_path / "password"
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
     password.write_text("op3n sesame\n")
     with (
-        Mailbox({"fairhold": "op3n sesame"}, certificate) as mailbox,
-        telling(tmp_path, told_text(None, mailbox, security="starttls", user="fairhold"), password) as staff,
+        Mailbox({"fairhold": "op3n sesame"}, certificate, is_tls=security == "tls") as mailbox,
+        telling(tmp_path, told_text(None, mailbox, security=security, user="fairhold"), password) as staff,
     ):
         assert staff.get("ben", "/me/notifications")["channels"] == ["mail"]
         staff.submit("ben", name="Preise für März", notify=["start"])

@@ -175,14 +175,16 @@ def test_secrets_of_messages_stand_in_no_log_no_record_and_no_answer(
         assert hidden not in shown
 
 
-def test_no_password_goes_where_tls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_no_password_goes_where_tls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, security: str) -> None:
     said: list[str] = []
     monkeypatch.setattr(smtplib.SMTP, "login", lambda _self, user, _password: said.append(user))
     password = tmp_path / "password"
     password.write_text("x")
     with (
-        Mailbox({"fairhold": "x"}, own_certificate(tmp_path)) as mailbox,  # signed by nobody whom the system trusts
-        telling(tmp_path, told_text(None, mailbox, security="starttls", user="fairhold"), password) as staff,
+        # signed by nobody whom the system trusts
+        Mailbox({"fairhold": "x"}, own_certificate(tmp_path), is_tls=security == "tls") as mailbox,
+        telling(tmp_path, told_text(None, mailbox, security=security, user="fairhold"), password) as staff,
     ):
         staff.submit("ben", notify=["start"])
         until(lambda: tries(staff) > 1)

@@ -222,3 +222,12 @@ def test_a_notice_whose_request_is_gone_is_withdrawn() -> None:
     cluster.document["reclaims"][0]["for"] = None
     cluster.document.pop("held", None)
     assert [row["request"] for row in cluster.cycle(seconds=1).document["withdrawn"]] == ["x"]
+
+
+def test_r_place_2_a_gang_that_packs_goes_to_the_host_of_which_the_smallest_part_is_in_use() -> None:
+    """R-SITE-3: among hosts that have room for all of it the packing decides, as for other units."""
+    for packing, host in (("stacked", "h0"), ("balanced", "h1")):
+        cluster = Cluster([4, 6], {"/A": {}}, packing=packing).ask("x", "/A", on={"h0": 1})
+        cluster.ask("gang", "/A", 2, min_count=2, place="pack").cycle()
+        assert cluster.last is not None
+        assert [(row["host"], row["units"]) for row in cluster.last.document["grants"]] == [(host, 2)]

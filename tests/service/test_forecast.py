@@ -54,7 +54,7 @@ def test_all_waiting_jobs_have_a_place_and_an_expected_start(tmp_path: Path, mon
     worked = []
     work_out = forecasting.worked_out
 
-    async def counted(asked: bytes) -> Any:
+    async def counted(asked: bytes) -> dict[str, Any]:
         worked.append(1)
         return await work_out(asked)
 
@@ -87,7 +87,7 @@ def test_all_waiting_jobs_have_a_place_and_an_expected_start(tmp_path: Path, mon
 
 
 def test_a_forecast_that_fails_is_said_in_the_place_of_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fails(_: bytes) -> Any:
+    async def fails(_: bytes) -> bytes:
         raise refused("forecast-too-long", "it takes too long", "")
 
     monkeypatch.setattr(expecting, "worked_out", fails)

@@ -56,14 +56,18 @@ VECTORS: dict[str, dict[str, Any]] = {
 }
 
 
-def plan_of(policy: str) -> Plan:
+def plan_of(policy: str, then: str = "") -> Plan:
+    """then : what follows when the budgets of /A and /B are used up, empty = there are none."""
     document: dict[str, Any] = {"fairhold": 1, "consumers": TREE}
     if policy in SLOTS:
         document["resource_groups"] = {"compute": {"slots": 8}}
     else:
         document["resources"] = {"gpu": {}, "cpu": {}}
         document["resource_groups"] = {"compute": {"hosts": HOSTS}}
-    consumers = (SLOTS | VECTORS)[policy]
+    budget: dict[str, Any] = {"budget": {"hours": {"gpu": 0.01}, "period": "day", "then": then}} if then else {}
+    consumers = {
+        path: stated | (budget if path in {"/A", "/B"} else {}) for path, stated in (SLOTS | VECTORS)[policy].items()
+    }
     document["policies"] = [{"resource_groups": ["compute"], "policy": policy, "consumers": consumers}]
     return parse_plan(json.dumps(document), "plan")[0]
 
@@ -76,8 +80,10 @@ class Compared:
         self.measures = measures
         self.accounting = Accounting(self.cluster, 0)
         self.seen: set[str] = set()
+        self.were_used_up = False
 
     def note(self, now: int, changes: Sequence[said.Change]) -> None:
+        self.were_used_up |= any(books.rows.spent for books in self.cluster.books.values())
         self.accounting.note(changes, now, self.cluster)
         told: dict[str, Any] = {}
         if POOLED in self.cluster.books:
@@ -106,22 +112,29 @@ def borrowed(account: Account) -> int:
     return max(0, account.held - account.owned) if account.borrows is None else account.borrows
 
 
-@pytest.mark.parametrize("policy", [*SLOTS, *VECTORS])
+@pytest.mark.parametrize(
+    ("policy", "then"),
+    [
+        *((policy, "") for policy in (*SLOTS, *VECTORS)),
+        *((policy, then) for policy in VECTORS for then in ("wait", "borrow_only", "lowest_rank")),
+    ],
+)
 @pytest.mark.parametrize("seed", range(3))
-def test_borrowed_is_the_same_live_simulated_and_in_usage(policy: str, seed: int) -> None:
+def test_borrowed_is_the_same_live_simulated_and_in_usage(policy: str, then: str, seed: int) -> None:
     jobs = random_jobs(seed, LEAVES, jobs=40, most=5)
     is_vector = policy in VECTORS
     if is_vector:
         units = tuple((("gpu", "1"), ("cpu", cpus)) for cpus in "13")
         jobs = replace(jobs, units=units, unit=[at % 2 for at in range(40)])
     watches: list[Any] = []
-    simulation = Simulation(Experiment(plan_of(policy), jobs, 0), watches)
+    simulation = Simulation(Experiment(plan_of(policy, then), jobs, 0), watches)
     group, resources = (POOLED, ["gpu", "cpu"]) if is_vector else ("compute", ["slots"])
     measures = [Measures(simulation.live.cluster, group, each, Spans(0, SECOND)) for each in resources]
     compared = Compared(simulation, measures)
     watches += [*measures, compared]
     simulation.run()
     assert compared.seen
+    assert compared.were_used_up == bool(then)
     end = max(compared.accounting.at, *(each.end for each in measures))
     used: dict[tuple[str, str, str], Fraction] = defaultdict(Fraction)
     for key, count in compared.accounting.span(end).totals().items():

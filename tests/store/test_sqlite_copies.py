@@ -41,7 +41,7 @@ def test_a_restored_store_is_as_at_the_backup_and_says_so(tmp_path: Path, backup
         assert (store.last, store.jobs(Filter()).rows) == (7, [job(1)])
         assert (store.meta()["cluster"], store.meta()["restored"]) == ("bank", "7")
         assert store.check() == ()
-    assert sorted(path.name for path in (tmp_path / "second").iterdir()) == ["store.lock", FILE]
+    assert sorted(path.name for path in (tmp_path / "second").iterdir()) == ["store.leader", "store.lock", FILE]
     assert (tmp_path / "second" / FILE).stat().st_mode & 0o777 == 0o600
 
 

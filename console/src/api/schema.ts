@@ -1748,6 +1748,11 @@ export interface components {
             day?: string | null;
             /** Down Seconds */
             down_seconds: string;
+            /**
+             * Held Seconds
+             * @description What all together held.
+             */
+            held_seconds: string;
             /** Hour */
             hour?: string | null;
             /** Month */

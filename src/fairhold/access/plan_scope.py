@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.access.plan_terms import past_terms
 from fairhold.access.rights import covers
 from fairhold.cycle.plan_diff import changes
 from fairhold.errors import place_text
-from fairhold.model.tree import ROOT
-from fairhold.units import parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairhold.cycle.plan_diff import Changed
     from fairhold.errors import Place
-    from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry
-    from fairhold.model.tree import ConsumerTree
+    from fairhold.model.plan import Plan
 
 _PEERS = ("lend_to", "borrow_from")
-_KEPT: Mapping[str, Callable[[ConsumerSettings], int | None]] = {
-    "reclaim_grace": lambda stated: stated.grace,
-    "min_runtime": lambda stated: stated.min_runtime,
-    "reclaim_min_runtime": lambda stated: stated.queue.reclaim_min_runtime,
-}
-"""Times for which others wait for what is theirs."""
 
 
 class Outside(NamedTuple):
@@ -55,7 +47,8 @@ def beyond(old: Plan, new: Plan, moved: Mapping[str, str], paths: Sequence[str])
             yield Outside(change.place, "this is outside")
             continue
         yield from _peers_outside(change, home)
-        yield from _held_longer(change, new, home)
+    for place, why in past_terms(old, new, moved, paths):
+        yield Outside(place, why)
 
 
 def _is_below(above: str, path: str) -> bool:
@@ -93,29 +86,3 @@ def _words(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _words(each)
-
-
-def _held_longer(change: Changed, new: Plan, path: str) -> Iterator[Outside]:
-    """A time for which what is borrowed is kept from its owners, where it is longer now than that of a consumer."""
-    key = str(change.place[-1])
-    if key not in _KEPT or change.new is None:
-        return
-    wanted = 0 if change.new == 0 else parse_duration(str(change.new))
-    at = change.place[1]
-    entry = new.policies[at] if isinstance(at, int) else None
-    if wanted is None or wanted > _kept(new.tree, entry, path, key):
-        yield Outside(change.place, f"it is longer than that of `{path}`")
-
-
-def _kept(tree: ConsumerTree, entry: PolicyEntry | None, path: str, key: str) -> int:
-    """The time of a consumer, stated or inherited, in microseconds; 0 = none."""
-    row = tree.rows.get(path, ROOT)
-    above = [row]
-    while row != ROOT:
-        row = tree.parent[row]
-        above.append(row)
-    stated = [entry.consumers[each] for each in above if each in entry.consumers] if entry is not None else []
-    times = [_KEPT[key](each) for each in stated]
-    if key == "reclaim_grace":
-        times += [tree.grace[each] for each in above]
-    return next((each for each in times if each is not None), 0)

@@ -130,6 +130,8 @@ class Agent:
             self._is_moved = False
             link.close(instant)
             link.next_at = instant
+        if link.descriptor < 0 and self._inbox:
+            self._drop_inbox()
         if link.descriptor < 0 and instant >= link.next_at:
             self._is_told = False
             link.connect(instant)
@@ -153,8 +155,6 @@ class Agent:
             self._send({"type": "old", "jobs": old})
         self._keep_time(instant)
         link.flush(instant)
-        if link.descriptor < 0 and self._inbox:
-            self._drop_inbox()
 
     def _timeout(self, instant: float) -> float:
         """Seconds until something is due."""
@@ -366,7 +366,7 @@ class Agent:
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
             "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
             "labels": self._labels, "enforced": groups.limits_kept(self._base), "lease": left,
-            "term": self._rank.term, "tail": self._rank.tail,
+            "term": self._rank.term, "tail": self._rank.tail, "proof": self._rank.proof,
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:

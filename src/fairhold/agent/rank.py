@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from fairhold.agent.spool import Spool
 
-_EPOCH = 1_000_000
+EPOCH = 1_000_000
 """Terms between which a service goes on whose store was restored, with a log that may be shorter."""
 
 
@@ -20,11 +20,12 @@ class Rank:
 
     term : of the service whose orders were taken last, 0 = none has said one
     tail : number of the last entry of its log, as far as it has said so
+    proof : that it has said both, to be shown to other services
     """
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
-        self.term, self.tail = spool.rank()
+        self.term, self.tail, self.proof = spool.rank()
 
     def accepts(self, message: Mapping[str, Any]) -> bool:
         """Whether a message comes from the service that leads, as far as is known here; notes what it says."""
@@ -33,10 +34,10 @@ class Rank:
             return True  # of a service that says nothing of the kind
         if term < self.term:
             return False
-        if term // _EPOCH > self.term // _EPOCH:
+        if term // EPOCH > self.term // EPOCH:
             self.tail = 0
         if (term, tail) > (self.term, self.tail):
-            self.term, self.tail = term, max(tail, self.tail)
+            self.term, self.tail, self.proof = term, max(tail, self.tail), str(message.get("proof", ""))
             with suppress(OSError):  # a full disk: it is known as long as this process lives
-                self._spool.write_rank(self.term, self.tail)
+                self._spool.write_rank(self.term, self.tail, self.proof)
         return True

@@ -102,16 +102,16 @@ class Spool:
             return
         self._overwrite("lease", b"%020d %020d\n" % (int(until * 1e6), int(until * 1e6)))
 
-    def rank(self) -> tuple[int, int]:
-        """Term of the service that led last, and number of the last entry of its log; zeros where none is known."""
+    def rank(self) -> tuple[int, int, str]:
+        """Term of the service that led last, number of the last entry of its log, and its proof; 0 and empty = none."""
         with suppress(FileNotFoundError, ValueError), open(self._path("rank"), "rb") as file:  # noqa: PTH123
-            term, tail = file.read().split()
-            return int(term), int(tail)
-        return 0, 0
+            term, tail, *proof = file.read().decode("ascii").split()
+            return int(term), int(tail), "".join(proof)
+        return 0, 0, ""
 
-    def write_rank(self, term: int, tail: int) -> None:
+    def write_rank(self, term: int, tail: int, proof: str) -> None:
         """Before any order of this term is carried out."""
-        self._overwrite("rank", b"%020d %020d\n" % (term, tail))
+        self._overwrite("rank", b"%020d %020d %-32.32b\n" % (term, tail, proof.encode()))
 
     def create(self, attempt: int, token: str) -> int:
         """The file of a new attempt, open; nothing of it stays where it cannot be written whole."""

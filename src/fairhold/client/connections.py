@@ -10,7 +10,7 @@ import httpx
 
 from fairhold.client.errors import ServiceError, ServiceMissing, closed, strange
 from fairhold.client.exchange import Pause, Request, Response, carry_through
-from fairhold.client.rotation import Rotation
+from fairhold.client.rotation import Rotation, Tries
 from fairhold.client.wire import answered, call, missing, settings, wire
 
 if TYPE_CHECKING:
@@ -55,15 +55,16 @@ class Connections:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        tries = Tries(self._rotation)
         while True:
-            at = self._rotation.at
-            if self._each[at].is_closed:
+            http = self._each[tries.at]
+            if http.is_closed:
                 raise closed()
             try:
-                outcome: Response | ServiceMissing = answered(self._each[at].request(**call(step, len(self._each))))
+                outcome: Response | ServiceMissing = answered(http.request(**call(step, len(self._each))))
             except httpx.HTTPError as error:
-                outcome = missing(error, self._rotation)
-            if (answer := self._rotation.judge(outcome)) is not None:
+                outcome = missing(error, tries)
+            if (answer := tries.judge(outcome)) is not None:
                 return answer
 
 
@@ -112,15 +113,14 @@ class AsyncConnections:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
+        tries = Tries(self._rotation)
         while True:
-            at = self._rotation.at
-            if self._each[at].is_closed:
+            http = self._each[tries.at]
+            if http.is_closed:
                 raise closed()
             try:
-                outcome: Response | ServiceMissing = answered(
-                    await self._each[at].request(**call(step, len(self._each)))
-                )
+                outcome: Response | ServiceMissing = answered(await http.request(**call(step, len(self._each))))
             except httpx.HTTPError as error:
-                outcome = missing(error, self._rotation)
-            if (answer := self._rotation.judge(outcome)) is not None:
+                outcome = missing(error, tries)
+            if (answer := tries.judge(outcome)) is not None:
                 return answer

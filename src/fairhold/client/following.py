@@ -76,7 +76,8 @@ def follow(each: Sequence[httpx.Client], rotation: Rotation, after: int) -> Iter
     """
     place = Place(after, len(each))
     while True:
-        http, name = each[rotation.at], rotation.targets[rotation.at].name
+        at = rotation.at
+        http, name = each[at], rotation.targets[at].name
         if http.is_closed:
             raise closed()
         try:
@@ -92,7 +93,7 @@ def follow(each: Sequence[httpx.Client], rotation: Rotation, after: int) -> Iter
             pause = place.pause(_meant(error, name))
         else:
             pause = place.pause(_ended(name))
-        rotation.move()
+        rotation.move(at)
         time.sleep(pause)
 
 
@@ -100,7 +101,8 @@ async def follow_async(each: Sequence[httpx.AsyncClient], rotation: Rotation, af
     """The same for asyncio."""
     place = Place(after, len(each))
     while True:
-        http, name = each[rotation.at], rotation.targets[rotation.at].name
+        at = rotation.at
+        http, name = each[at], rotation.targets[at].name
         if http.is_closed:
             raise closed()
         try:
@@ -116,7 +118,7 @@ async def follow_async(each: Sequence[httpx.AsyncClient], rotation: Rotation, af
             pause = place.pause(_meant(error, name))
         else:
             pause = place.pause(_ended(name))
-        rotation.move()
+        rotation.move(at)
         await asyncio.sleep(pause)
 
 

@@ -17,39 +17,56 @@ PATIENCE = 20.0
 
 
 class Rotation:
-    """The addresses of a service, and which of them is asked.
+    """The addresses of a service, and which of them is asked; several requests at once share it.
 
     targets : all of them
+    at      : place of the one that is asked first
     """
 
     def __init__(self, target: Target) -> None:
         self.targets = target.each
-        self._at = self._tries = 0
-        self._stands_by = ""
+        self.at = 0
+
+    def move(self, begun: int) -> None:
+        """Ask the next one; nothing where another request has found out already that the one of `begun` is no good."""
+        if self.at == begun:
+            self.at = (begun + 1) % len(self.targets)
+
+
+class Tries:
+    """Those of one request.
+
+    at : place of the one that is asked
+    """
+
+    def __init__(self, rotation: Rotation) -> None:
+        self._rotation, self.at = rotation, rotation.at
+        self._number, self._stands_by = 0, ""
 
     @property
-    def at(self) -> int:
-        """Place of the one that is asked."""
-        return self._at % len(self.targets)
+    def name(self) -> str:
+        """Of the one that is asked."""
+        return self._rotation.targets[self.at].name
 
-    def move(self) -> None:
-        """Ask the next one: a connection broke."""
-        self._at += 1
+    def broke(self) -> None:
+        """The connection broke: the next request asks another one."""
+        self._rotation.move(self.at)
 
     def judge(self, outcome: Response | ServiceMissing) -> Response | None:
         """The answer that counts; None: ask the next one. Raises ServiceMissing where none leads."""
+        services = len(self._rotation.targets)
         if not isinstance(outcome, ServiceMissing):
             leader = outcome.headers.get(LEADER)
-            if leader is None or (leader and len(self.targets) == 1):
-                self._tries, self._stands_by = 0, ""
+            if leader is None or (leader and services == 1):
+                self._rotation.at = self.at
                 return outcome
-            self._stands_by = self.targets[self.at].name
-        self._at += 1
-        self._tries += 1
-        if self._tries < len(self.targets):
+            self._stands_by = self.name
+        self._rotation.move(self.at)
+        self.at = (self.at + 1) % services
+        self._number += 1
+        if self._number < services:
             return None
-        stands_by, self._tries, self._stands_by = self._stands_by, 0, ""
-        if stands_by:
-            raise NobodyLeads(f"no service leads at present; {stands_by} stands by")
+        if self._stands_by:
+            raise NobodyLeads(f"no service leads at present; {self._stands_by} stands by")
         assert isinstance(outcome, ServiceMissing)
         raise outcome

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
     from fairhold.client.finding import Target
-    from fairhold.client.rotation import Rotation
+    from fairhold.client.rotation import Tries
 
 _CONNECT, _ANSWER = 10.0, 90.0
 """Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
@@ -91,13 +91,13 @@ def broken(error: httpx.HTTPError, name: str) -> ServiceError:
     return ConnectionLost(f"the connection to {name} broke: {_why(error)}")
 
 
-def missing(error: httpx.HTTPError, rotation: Rotation) -> ServiceMissing:
+def missing(error: httpx.HTTPError, tries: Tries) -> ServiceMissing:
     """That a service does not answer; raises what else a failure means, and asks another one the next time."""
-    found = broken(error, rotation.targets[rotation.at].name)
+    found = broken(error, tries.name)
     if isinstance(found, ServiceMissing):
         found.__cause__ = error
         return found
-    rotation.move()
+    tries.broke()
     raise found from error
 
 

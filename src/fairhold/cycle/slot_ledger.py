@@ -30,13 +30,12 @@ the next instant on, and one that stops as a whole may have made a cycle give mo
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
-from operator import gt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.run import CycleResult, run
-from fairhold.kernels.rollup import roll_up
-from fairhold.ledger.decision import Decision
+from fairhold.kernels._jit import fits
+from fairhold.kernels.rollup import exceeds
+from fairhold.ledger.decision import NOTHING, Decision
 from fairhold.rules.gangs import usable
 from fairhold.rules.placing import Placement
 from fairhold.rules.serving import serve_leaf
@@ -54,8 +53,7 @@ NOWHERE = -1
 """Slots of a cycle that is like no other."""
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedCycle:
+class MarkedCycle(NamedTuple):
     """A cycle that looked at nothing but marks.
 
     quota : (rows,) of the leaves
@@ -88,7 +86,7 @@ class SlotLedger:
         """The next cycle; as `cycle.run`."""
         on_stage("marks")
         if self._settled is not None and self._settled.holds(books, now):
-            return MarkedCycle(books, now, Decision(), self._settled.quota)
+            return MarkedCycle(books, now, NOTHING, self._settled.quota)
         found = grants_where_all_fits(books)
         if found is not None:
             return MarkedCycle(books, now, *found)
@@ -277,18 +275,22 @@ def grants_where_all_fits(books: Books) -> tuple[Decision, array[int]] | None:
     rows = books.rows
     if not rows.is_plain or _is_moving(books) or _is_choosy(books):
         return None
-    slots = books.slots
-    if sum(books.demand) > slots or sum(books.held) > slots or (rows.has_limits and _reaches_limit(books)):
+    lines = books.requests.lines
+    if sum(books.hosts.used) + sum(lines.waiting.values()) > books.slots:
         return None
+    if rows.has_limits and _reaches_limit(books):
+        return None
+    if not lines.of:
+        return NOTHING, books.demand[:]
     grants: list[Grant] = []
     places = Placement(books)
-    for leaf in sorted(books.requests.lines.of, key=rows.position.__getitem__):
+    for leaf in sorted(lines.of, key=rows.position.__getitem__):
         wanted = books.demand[leaf] - books.held[leaf]
         served = serve_leaf(books, leaf, wanted, places)
         if sum(grant.units for grant in served) != wanted:
             return None
         grants += served
-    return Decision(tuple(grants)), array("q", books.demand)
+    return Decision(tuple(grants)), books.demand[:]
 
 
 def _is_moving(books: Books) -> bool:
@@ -305,7 +307,5 @@ def _is_choosy(books: Books) -> bool:
 
 def _reaches_limit(books: Books) -> bool:
     """Whether somebody wants more than its limit, or holds more."""
-    rows, demand, held = books.rows, array("q", books.demand), array("q", books.held)
-    roll_up(rows.tree, demand)
-    roll_up(rows.tree, held)
-    return any(map(gt, demand, rows.plan.limit)) or any(map(gt, held, rows.plan.limit))
+    rows, compiled = books.rows, fits(len(books.rows), 0)
+    return any(exceeds.run(compiled, rows.tree, rows.plan.limit, column) for column in (books.demand[:], books.held[:]))

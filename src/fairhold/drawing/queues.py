@@ -11,7 +11,7 @@ from fairhold.drawing.bars import OF_QUEUES, Bar, bar_legend
 from fairhold.drawing.legend import heading
 from fairhold.drawing.marks import Block, below
 from fairhold.drawing.table import Row, draw_table, in_order
-from fairhold.drawing.terms import NOTHING, queue_cells
+from fairhold.drawing.terms import BUDGET, NOTHING, budget_cells, queue_cells, used_of
 from fairhold.errors import printable
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.model.vector import amount_text, decimal_text
@@ -36,12 +36,12 @@ _OF_QUEUE = (
     "preemption_delay",
     "min_runtime",
 )
-_COLUMNS = (*_OF_QUEUE, "weight", "deserved", "limit", "wants", "holds", "fair share")
+_COLUMNS = (*_OF_QUEUE, BUDGET, "weight", "deserved", "limit", "wants", "holds", "fair share")
 
 
 def draw_queues(plan: Plan, force: InForce, state: State, *, has_state: bool) -> Block:
     """A tree for every resource; has_state: with what is wanted, held and each is entitled to."""
-    terms = queue_terms_of(plan, force.entry, force.members)
+    said, terms = (queue_terms_of(plan, each, force.members) for each in (force.as_stated(plan), force.entry))
     numbers = quota_pools(plan, force.entry, force.part_of(plan, state), force.members)
     noticed = _noticed(plan, force, state)
     nodes = in_order(plan.tree, [row for row in plan.tree.children[0] if row in force.members])
@@ -53,10 +53,12 @@ def draw_queues(plan: Plan, force: InForce, state: State, *, has_state: bool) ->
         for node in nodes:
             queue = numbers["consumers"][plan.tree.paths[node]]
             bar = _planned(plan, terms, numbers, at, node)
-            cells = _said(plan, force, terms, at, node, is_first=not parts) if node else {}
+            cells = _said(plan, force, said, at, node, is_first=not parts) if node else {}
             if has_state:
                 bar = _used(bar, resource, queue, noticed[at][node])
                 cells |= _held(resource, queue)
+                if not parts:
+                    cells |= budget_cells(plan.policies[force.at].consumers.get(node, NOTHING), used_of(state, node))
             bars.append(bar)
             rows.append(Row(node, cells, 0, bar.block()))
         size = numbers["amounts"].get(resource.name, 0)
@@ -67,7 +69,7 @@ def draw_queues(plan: Plan, force: InForce, state: State, *, has_state: bool) ->
 
 def _said(plan: Plan, force: InForce, terms: QueueTerms, at: int, node: int, *, is_first: bool) -> Cells:
     """What the plan says of a queue; is_first: with what is not said of one resource."""
-    stated = force.entry.consumers.get(node, NOTHING)
+    stated = plan.policies[force.at].consumers.get(node, NOTHING)
     resource = plan.resources[at]
     cells: Cells = {}
     if is_first:

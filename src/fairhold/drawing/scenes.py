@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.active_entries import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_at, entries_in_force
 from fairhold.ledger.rows import in_force, shares_vectors
 from fairhold.model.window import DAY, MINUTE
 
@@ -26,7 +26,7 @@ class Scene:
 
     groups  : resource groups
     force   : positions of the entries in force
-    pooled  : the entry that shares vectors, None = slots
+    pooled  : the entry that shares vectors, with what follows for whose budget is used up; None = slots
     """
 
     groups: tuple[str, ...]
@@ -52,21 +52,21 @@ def scenes(plan: Plan, state: State | None) -> list[Scene]:
     instants = sorted(set(_instants(plan))) if state is None else [state.now]
     found: dict[object, Scene] = {}
     for group in plan.resource_groups:
-        mine = [scene for instant in instants for scene in _at(plan, group, instant)]
+        mine = [scene for instant in instants for scene in _at(plan, group, instant, state)]
         for scene in sorted(mine, key=lambda scene: scene.force):
             members = scene.pooled.members if scene.pooled else None
             found.setdefault((scene.groups, scene.force, members), scene)
     return list(found.values())
 
 
-def _at(plan: Plan, group: str, instant: int) -> Iterator[Scene]:
+def _at(plan: Plan, group: str, instant: int, state: State | None) -> Iterator[Scene]:
     """What a group begins with: its slots, or the pools of which it is the first group."""
     if not shares_vectors(plan, group):
         force = in_force(plan, group, instant)
         if force:
             yield Scene((group,), force, instant)
         return
-    for each in entries_in_force(plan, instant):
+    for each in entries_at(plan, state) if state else entries_in_force(plan, instant):
         if each.entry.resource_groups[0] == group:
             yield Scene(each.entry.resource_groups, (each.at,), instant, each)
 

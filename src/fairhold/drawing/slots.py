@@ -9,7 +9,8 @@ from fairhold.drawing.bars import Bar, bar_legend
 from fairhold.drawing.lending import MOST, draw_lendings, lendings, said
 from fairhold.drawing.marks import EMPTY, Block, below, put
 from fairhold.drawing.table import Row, draw_table, in_order
-from fairhold.drawing.terms import NOTHING, slot_cells
+from fairhold.drawing.terms import BUDGET, NOTHING, budget_cells, slot_cells
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from fairhold.drawing.terms import Cells
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 Numbers = dict[str, Any]
 _COLUMNS = (
-    *("policy", "owned", "reserved", "limit", "share_ratio", "planned", "rank", "reclaim_grace"),
+    *("policy", "owned", "reserved", "limit", "share_ratio", "planned", "rank", "reclaim_grace", BUDGET),
     *("wants", "holds", "quota", "may lend to"),
 )
-_WORDS = frozenset({"policy", "may lend to"})
+_WORDS = frozenset({"policy", BUDGET, "may lend to"})
 
 
 def draw_slots(
@@ -46,6 +47,7 @@ def draw_slots(
     for node in in_order(plan.tree, plan.tree.children[0]):
         entry, several = plan.policies[chosen[node]], len({*force}) > 1
         cells: Cells = slot_cells(plan, entry, stated[node], node) if node else {}
+        cells |= budget_cells(stated[node], {0: state.spent.get((node, group), 0) * SECOND})
         cells |= {"policy": (entry.policy.name,)} if node and several else {}
         numbers_of = _numbers(numbers["consumers"][plan.tree.paths[node]], has_state=has_state)
         cells |= numbers_of | ({"may lend to": to_whom[node]} if node in to_whom else {})

@@ -8,16 +8,18 @@ from fairhold.cycle.settings_format import beside, said, word
 from fairhold.drawing.table import OWNS
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.model.vector import own_document
-from fairhold.units import format_duration
+from fairhold.units import SECOND, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.state import State
     from fairhold.model.vector import Owning
 
 Cells = dict[str, tuple[str, ...]]
 NOTHING = ConsumerSettings()
+BUDGET = "budget"
 _OF_SLOTS = frozenset({"owned", "reserved", "limit", "share_ratio"})
 _OF_POOLS = frozenset({"share_priority", "share_ratio", "share_limit", "private_pool_grace"})
 _OF_QUEUES = frozenset({"reclaim_min_runtime", "preempt_min_runtime", "preemption_delay", "min_runtime"})
@@ -39,6 +41,17 @@ def vector_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, node:
 def queue_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, node: int) -> Cells:
     """How long a queue's work runs before it is taken, and its requests wait before they take."""
     return _cells(plan, entry, stated, _OF_QUEUES) | _common_cells(plan, stated, node)
+
+
+def budget_cells(stated: ConsumerSettings, used: Mapping[int, int]) -> Cells:
+    """What follows where its budget is used up; used: place of what is counted → base units times microseconds."""
+    budget = stated.budget
+    return {BUDGET: (f"used up: {budget.then}",)} if budget is not None and budget.is_used_up(used) else {}
+
+
+def used_of(state: State, node: int) -> dict[int, int]:
+    """What a consumer of vectors has used, as `budget_cells` takes it."""
+    return {at: amount * SECOND for at, amount in state.spent_amounts.get(node, ())}
 
 
 def _cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings, keys: frozenset[str]) -> Cells:

@@ -11,7 +11,7 @@ from fairhold.drawing.holdings import folded, of_hosts, of_pools
 from fairhold.drawing.legend import heading, legend
 from fairhold.drawing.marks import EMPTY, PAPER, RULE, Block, below, box, put
 from fairhold.drawing.table import OWNS, Row, draw_table, in_order
-from fairhold.drawing.terms import NOTHING, vector_cells
+from fairhold.drawing.terms import BUDGET, NOTHING, budget_cells, used_of, vector_cells
 from fairhold.ledger.pools import PUBLIC
 from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.reservations import Reservations
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
-_COLUMNS = (*("share_priority", "share_ratio", "share_limit", "rank", "reclaim_grace", "private_pool_grace", OWNS),)
-_WORDS = frozenset({OWNS, "share_limit"})
+_COLUMNS = (
+    *("share_priority", "share_ratio", "share_limit", "rank", "reclaim_grace", "private_pool_grace", BUDGET, OWNS),
+)
+_WORDS = frozenset({OWNS, BUDGET, "share_limit"})
 _USES = (
     ("own", "used, by whom"),
     ("lent", "lent, and used by whom"),
@@ -53,7 +55,7 @@ def draw_vectors(plan: Plan, force: InForce, state: State, *, has_state: bool) -
     ]
     hosts = of_hosts(books, down)
     keys = _keys(plan, force, hosts)
-    tree = _tree(plan, force, keys)
+    tree = _tree(plan, force, keys, state)
     pools = _pools(books, as_now=has_state)
     groups = force.entry.resource_groups
     stocks = [each for name in groups for each in _of_group(hosts, name)]
@@ -97,12 +99,12 @@ def _keys(plan: Plan, force: InForce, hosts: list[Stock]) -> dict[int, int]:
     return {row: key for key, row in enumerate(found, start=1)}
 
 
-def _tree(plan: Plan, force: InForce, keys: dict[int, int]) -> Block:
+def _tree(plan: Plan, force: InForce, keys: dict[int, int], state: State) -> Block:
     members = [row for row in plan.tree.children[0] if row in force.members]
-    rows = []
+    entry, rows = force.as_stated(plan), []
     for node in in_order(plan.tree, members):
-        stated = force.entry.consumers.get(node, NOTHING) if node else NOTHING
-        cells = vector_cells(plan, force.entry, stated, node)
+        stated = entry.consumers.get(node, NOTHING) if node else NOTHING
+        cells = vector_cells(plan, entry, stated, node) | budget_cells(stated, used_of(state, node))
         rows.append(Row(node, cells, keys.get(node, 0)))
     return below([heading("Consumers"), draw_table(plan.tree, _COLUMNS, rows, _WORDS).block], 4)
 

@@ -27,18 +27,18 @@ def clock() -> float:
 class Leader(ABC):
     """One participant.
 
-    terms   : of the lease
-    on_lost : called by the thread when it leads no more, though nobody asked
-    regains : see `Leadership`
+    terms      : of the lease
+    on_changed : called by the thread when it leads again, or leads no more for good though nobody asked
+    regains    : see `Leadership`
     """
 
     troubles: ClassVar[tuple[type[Exception], ...]]
     """What may go wrong when the lease is asked for."""
 
     def __init__(
-        self, identity: str, terms: Terms, on_lost: Callable[[], None] = lambda: None, *, regains: bool = False
+        self, identity: str, terms: Terms, on_changed: Callable[[], None] = lambda: None, *, regains: bool = False
     ) -> None:
-        self.on_lost = on_lost
+        self.on_changed = on_changed
         self._terms = terms
         self._core = Leadership(identity, terms, regains=regains)
         self._changed = threading.Condition()
@@ -148,12 +148,16 @@ class Leader(ABC):
                 _LOG.exception("the lease could not be asked for")
             self._answered(ask, began, answer)
         if self.lost and not self._is_closing:
-            self.on_lost()
+            self.on_changed()
 
     def _answered(self, ask: Ask, began: float, answer: Seen | Refused) -> None:
         with self._changed:
+            had_led = self._core.has_led and self._core.left(clock()) == 0
             self._core.answered(ask, began, clock(), answer)
+            leads_again = had_led and self._core.left(clock()) > 0
             self._changed.notify_all()
+        if leads_again:
+            self.on_changed()
         if isinstance(answer, Seen):
             self._complained = ""
             self._tell(answer)

@@ -60,6 +60,32 @@ class TreeColumns(NamedTuple):
 
 
 @lasting
+class LeafColumns(NamedTuple):
+    """The leaves of a tree.
+
+    leaf       : (leaves,) rows in path order: those of one branch stand side by side
+    first, end : (rows,) place in `leaf` of the first leaf of a subtree, and one past that of its last
+    """
+
+    leaf: array[int]
+    first: array[int]
+    end: array[int]
+
+
+def leaves_of(tree: TreeColumns) -> LeafColumns:
+    """The leaves of a tree, and those of every subtree of it."""
+    leaf, first, end = array("q"), zeros(len(tree.parent)), zeros(len(tree.parent))
+    for row in tree.path:
+        first[row] = len(leaf)
+        if row > 0 and tree.first[row] == tree.end[row]:
+            leaf.append(row)
+        end[row] = len(leaf)
+    for row in range(len(tree.parent) - 1, 0, -1):
+        end[tree.parent[row]] = max(end[tree.parent[row]], end[row])
+    return LeafColumns(leaf, first, end)
+
+
+@lasting
 class PlanColumns(NamedTuple):
     """What the policy entry states, one row a consumer, in slots; 0 and no limit at the root.
 

@@ -9,7 +9,7 @@ from fairhold.kernels._jit import kernel, part
 if TYPE_CHECKING:
     from array import array
 
-    from fairhold.kernels.columns import TreeColumns
+    from fairhold.kernels.columns import LeafColumns, TreeColumns
 
 
 class Holdings(NamedTuple):
@@ -232,41 +232,31 @@ def divide(tree: TreeColumns, have: Holdings, lost: int, asked: int, out: Balanc
 @kernel
 def divide_flat(
     tree: TreeColumns,
-    position: array[int],
-    size: array[int],
+    leaves: LeafColumns,
     have: Holdings,
     lost: int,
     asked: int,
     out: Balance,
     noticed: array[int],
-    leaf: array[int],
     line: Balance,
 ) -> None:
     """What every leaf gives where all leaves are one list, in place (R-SHARE-9).
 
     Branches, the children before their parents, divide what they must give over their leaves, which then must give it;
-    the root divides the rest over all leaves. In path order the leaves of a branch stand side by side.
+    the root divides the rest over all leaves.
 
     lost, asked : as for `divide`
     noticed, line : (rows,) room
-    leaf : (rows,) room: the leaves in path order
     """
     rows = len(tree.parent)
-    count = 0
-    for row in tree.path:
-        # What stands before a row in path order is known by now: `lack` keeps how many leaves that are.
-        line.lack[row] = count
-        if row > 0 and tree.first[row] == tree.end[row]:
-            leaf[count] = row
-            line.can[row] = out.can[row]
-            line.must[row] = out.must[row]
-            noticed[row] = min(have.noticed[row], out.can[row])
-            count += 1
+    for row in leaves.leaf:
+        line.can[row] = out.can[row]
+        line.must[row] = out.must[row]
+        noticed[row] = min(have.noticed[row], out.can[row])
     for row in range(rows - 1, 0, -1):
         if tree.first[row] == tree.end[row]:
             continue
-        after = position[row] + size[row]
-        inside = leaf[line.lack[row] : line.lack[tree.path[after]] if after < rows else count]
+        inside = leaves.leaf[leaves.first[row] : leaves.end[row]]
         must = 0
         for each in inside:
             must += line.must[each]
@@ -277,10 +267,10 @@ def divide_flat(
     wanted = out.missing[0] + lost
     out.gives[0] = max(out.must[0], min(wanted, out.can[0]) if asked < 0 else min(asked, out.can[0]))
     out.lack[0] = max(0, wanted - out.can[0])
-    _divide(leaf[:count], out.gives[0], noticed, line)
+    _divide(leaves.leaf, out.gives[0], noticed, line)
     for row in range(1, rows):
         out.gives[row] = 0
-    for each in leaf[:count]:
+    for each in leaves.leaf:
         out.gives[each] = line.gives[each]
     for row in range(rows - 1, 0, -1):
         if tree.parent[row] > 0:

@@ -24,6 +24,23 @@ def roll_up(tree: TreeColumns, value: array[int]) -> None:
 
 
 @kernel
+def exceeds(tree: TreeColumns, limit: array[int], value: array[int]) -> bool:
+    """Whether a row, with all below it, has more than its limit; a column of the leaves is summed up in place.
+
+    The sums are those of all rows only where none has more.
+    """
+    for row in range(len(tree.parent) - 1, -1, -1):
+        if tree.first[row] < tree.end[row]:
+            total = 0
+            for child in tree.child[tree.first[row] : tree.end[row]]:
+                total += value[child]
+            value[row] = total
+        if value[row] > limit[row]:
+            return True
+    return False
+
+
+@kernel
 def needs(tree: TreeColumns, plan: PlanColumns, scale_num: int, scale_den: int, demand: array[int], out: Needs) -> None:
     """Reserve, sure slots and need of every row, in place (R-SCALE-1, R-SCALE-2, R-NEED-1, R-NEED-2, R-QUOTA-3).
 

@@ -28,6 +28,21 @@ def leaves_where_more(tree: TreeColumns, one: array[int], other: array[int], out
 
 
 @kernel
+def leaves_where_other(tree: TreeColumns, one: array[int], other: array[int], out: array[int]) -> int:
+    """Leaves whose values in two columns differ, in path order; returns how many.
+
+    out : (rows,) its first entries are the rows found
+    """
+    count = 0
+    for position in range(1, len(tree.path)):
+        row = tree.path[position]
+        if tree.first[row] == tree.end[row] and one[row] != other[row]:
+            out[count] = row
+            count += 1
+    return count
+
+
+@kernel
 def is_at_rest(
     tree: TreeColumns,
     entitled: array[int],

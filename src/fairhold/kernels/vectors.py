@@ -62,7 +62,13 @@ def fits(need: Vector, room: Vector) -> bool:
 
 def count(unit: Vector, room: Vector) -> int:
     """How many units fit; a unit that needs nothing fits nowhere."""
-    return min((have // each for each, have in zip(unit, room, strict=True) if each), default=0) if any(unit) else 0
+    least: int | None = None
+    for need, have in zip(unit, room, strict=True):
+        if need:
+            units = have // need
+            if least is None or units < least:
+                least = units
+    return least or 0
 
 
 def total(vectors: Iterable[Vector], dimensions: int) -> Vector:

@@ -85,9 +85,12 @@ class Decision(NamedTuple):
     @property
     def changes_nothing(self) -> bool:
         """Whether applying it leaves the books unchanged."""
-        moves = (self.grants, self.notices, self.withdrawals, self.pins)
-        others = (self.loans, self.keeps, self.shortages)
-        return not any(moves) and all(each is None for each in others)
+        is_any = self.grants or self.notices or self.withdrawals or self.pins
+        return not is_any and self.loans is None and self.keeps is None and self.shortages is None
+
+
+NOTHING = Decision()
+"""A cycle that decides nothing."""
 
 
 def apply(books: Books, decision: Decision, now: int) -> None:

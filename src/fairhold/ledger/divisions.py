@@ -31,7 +31,8 @@ again only if every leaf wants exactly what it wanted then; so is one of another
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from array import array
@@ -43,18 +44,20 @@ MOST = 16
 """Divisions that are known at once: a cycle with gangs that give way makes a few of them."""
 
 
-class Division(NamedTuple):
+class Division:
     """A division of slots.
 
     slots  : that there were
     usable, most : (rows,) what leaves could use, also of a fixed share, as in the snapshot
     quota  : (rows,) what came out
+    other  : the leaf that told it from what was asked last: it often does so again, and is looked at first
     """
 
-    slots: int
-    usable: array[int]
-    most: array[int]
-    quota: array[int]
+    __slots__ = ("most", "other", "quota", "slots", "usable")
+
+    def __init__(self, slots: int, usable: array[int], most: array[int], quota: array[int]) -> None:
+        self.slots, self.usable, self.most, self.quota = slots, usable, most, quota
+        self.other: tuple[int, ...] = ()
 
 
 class Divisions:
@@ -86,9 +89,11 @@ def _is_beyond(rows: Rows, usable: array[int], then: Division) -> bool:
     if not (rows.is_filled or rows.is_listed):
         return False
     owned = rows.plan.owned if rows.is_listed else None
-    for leaf in rows.leaves:
-        if usable[leaf] != then.usable[leaf]:
-            least = min(usable[leaf], then.usable[leaf])
-            if least <= then.quota[leaf] or (owned is not None and least < owned[leaf]):
+    before, quota = then.usable, then.quota
+    for leaf in chain(then.other, rows.leaves):
+        if usable[leaf] != before[leaf]:
+            least = min(usable[leaf], before[leaf])
+            if least <= quota[leaf] or (owned is not None and least < owned[leaf]):
+                then.other = (leaf,)
                 return False
     return True

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.state import Allocation, Request
     from fairhold.model.vector import Owning
+    from fairhold.model.vector import Parcel as ParcelNoun
 
 PUBLIC = 0
 """The public pool, and the owner of what nobody owns: the root's row. A private pool is its owner's row."""
@@ -317,9 +318,13 @@ class PoolBooks:
     holding: dict[Machine, None] = field(default_factory=dict)
     free: FreeHosts | None = None
     """Hosts on which something may be held for a request; hosts by what is idle there, None = parcels have owners"""
+    needed: dict[PendingRequest, object] = field(default_factory=dict)
+    """Request of which all on its way was needed when it was looked at last → all that this rests on"""
     backlog: Backlog = field(default_factory=Backlog)
     owns_exactly: bool = True
     """Whether everybody has just what its entries ask for"""
+    owned: tuple[ParcelNoun, ...] | None = None
+    """What consumers own, as a state says it; None = that has to be made"""
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 

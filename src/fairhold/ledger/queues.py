@@ -14,6 +14,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairhold.kernels.queues import QueueColumns
     from fairhold.ledger.pools import PendingRequest
     from fairhold.model.queue import FairShareSettings
 
@@ -47,6 +48,8 @@ class QueueTerms:
     reclaim_min_runtime: tuple[int, ...]
     preempt_min_runtime: tuple[int, ...]
     delay: tuple[int, ...]
+    columns: dict[int, QueueColumns] = field(init=False, compare=False, repr=False, default_factory=dict)
+    """Place of a resource → the same in columns, once they were asked for"""
 
     @property
     def resources(self) -> range:

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.columns import PlanColumns, zeros
+from fairhold.kernels.columns import PlanColumns, leaves_of, zeros
 from fairhold.ledger.controls import Controls
 from fairhold.ledger.layout import lay_tree
 from fairhold.ledger.lists import make_lists
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairhold.kernels.amounts import Amounts
-    from fairhold.kernels.columns import TreeColumns
+    from fairhold.kernels.columns import LeafColumns, TreeColumns
     from fairhold.ledger.lists import Lists
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings, ResourceGroup
     from fairhold.model.policy import Policy
@@ -296,6 +296,11 @@ class Rows:
     def leaves(self) -> tuple[int, ...]:
         """Leaf rows in path order."""
         return tuple(row for row in self.tree.path if self.is_leaf(row))
+
+    @cached_property
+    def leaf_columns(self) -> LeafColumns:
+        """The leaves, and those of every subtree."""
+        return leaves_of(self.tree)
 
     @cached_property
     def of_leaves(self) -> Callable[[Sequence[int]], object]:

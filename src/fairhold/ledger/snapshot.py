@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels import _jit
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.rollup import roll_up
-from fairhold.kernels.select import leaves_where_more
+from fairhold.kernels.select import leaves_where_more, leaves_where_other
 from fairhold.ledger.effective_demand import beyond_hosts, demand_that_counts
 from fairhold.model.state import REASONS
 
@@ -100,18 +100,22 @@ class Snapshot:
         count = leaves_where_more.run(self.compiled, self.rows.tree, one, other, found)
         return found[:count]
 
+    def leaves_where_other(self, one: array[int], other: array[int]) -> array[int]:
+        """Leaves whose values in two columns differ, in path order."""
+        found = zeros(len(self.rows))
+        count = leaves_where_other.run(self.compiled, self.rows.tree, one, other, found)
+        return found[:count]
+
 
 def take_snapshot(books: Books, now: int) -> Snapshot:
     """Freeze the books for one cycle."""
     rows = books.rows
     demand, held, counted = array("q", books.demand), array("q", books.held), demand_that_counts(books)
     compiled = _jit.fits(len(rows), 0)
-    roll_up.run(compiled, rows.tree, demand)
-    roll_up.run(compiled, rows.tree, held)
-    roll_up.run(compiled, rows.tree, counted)
+    for column in (demand, held, counted):
+        roll_up.run(compiled, rows.tree, column)
     slots = books.slots
-    if compiled:
-        compiled = _jit.fits(len(rows), _largest_product(rows, slots, demand[0], held[0]))
+    compiled = compiled and _largest_product(rows, slots, demand[0], held[0]) < _jit.SAFE
     return Snapshot(
         books,
         now,
@@ -140,6 +144,8 @@ def _pinned(books: Books) -> array[int]:
     pinned = zeros(len(books.rows))
     notices = books.notices
     for allocation, mine in notices.by_allocation.items():
-        leaf = books.requests.leaf[books.allocations.request[allocation]]
-        pinned[leaf] += sum(notices.units[notice] for notice in mine if notices.reason[notice] == WINDOW)
+        for notice in mine:
+            if notices.reason[notice] == WINDOW:
+                leaf = books.requests.leaf[books.allocations.request[allocation]]
+                pinned[leaf] += notices.units[notice]
     return pinned

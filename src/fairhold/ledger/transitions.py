@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 WINDOW = REASONS.index("window")
 SAME = -1
 """A minimum that stays as it is."""
+AS_BEFORE = -1
+"""As many units are wanted as before."""
 
 
 def add_host(books: Books, name: str, slots: int) -> int:
@@ -266,9 +268,12 @@ def pin(books: Books, notice: int, units: int) -> None:
     notices.reason[notice] = WINDOW
 
 
-def release(books: Books, allocation: int, units: int) -> None:
-    """Units of an allocation are idle again; units under notice go first, earliest deadline first."""
-    allocations, notices = books.allocations, books.notices
+def release(books: Books, allocation: int, units: int, wanted: int = AS_BEFORE) -> None:
+    """Units of an allocation are idle again; units under notice go first, earliest deadline first.
+
+    wanted : how many the request wants from now on
+    """
+    allocations, notices, requests = books.allocations, books.notices, books.requests
     assert units <= allocations.units[allocation]
     if allocation in notices.by_allocation:
         left = units
@@ -277,6 +282,9 @@ def release(books: Books, allocation: int, units: int) -> None:
             withdraw(books, notice, given)
             left -= given
     request = allocations.request[allocation]
+    if wanted != AS_BEFORE:
+        books.demand[requests.leaf[request]] += wanted - requests.count[request]
+        requests.count[request] = wanted
     allocations.units[allocation] -= units
     books.hosts.used[allocations.host[allocation]] -= units
     _hold(books, request, -units)

@@ -107,7 +107,11 @@ class Lines:
 
     def rank(self, row: int) -> None:
         """A request has a leaf and a priority from now on."""
-        self.priorities.setdefault(self._requests.leaf[row], set()).add(self._requests.priority[row])
+        leaf = self._requests.leaf[row]
+        known = self.priorities.get(leaf)
+        if known is None:
+            known = self.priorities[leaf] = set()
+        known.add(self._requests.priority[row])
 
     def update(self, row: int) -> None:
         """A request has changed what it wants or holds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import ref
 
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
@@ -56,7 +56,7 @@ class Cluster:
         self.due = Due(self.jobs, self.attempts, self.machines)
         self.next_attempt, self.cycles, self.now = 1, 0, 0
         self.forgets = forgets
-        self.watches: WeakSet[Freezing | WaitingJobs] = WeakSet()
+        self.watches: list[ref[Freezing | WaitingJobs]] = []
         self.job_of: dict[str, list[JobRecord | None]] = {}
         self.attempt_of: dict[str, dict[int, Attempt]] = {}
         self.dependents: dict[str, dict[str, None]] = {}
@@ -81,37 +81,56 @@ class Cluster:
     def apply(self, change: Change, now: int) -> None:
         """Apply a change that was decided at `now`."""
         if self.watches:
-            for watch in self.watches:
+            for watch in self.watching():
                 watch.before(change)
         self.now = now
         _APPLY[type(change)](self, change, now)
 
+    def watch(self, watch: Freezing | WaitingJobs) -> None:
+        """Tell somebody of every change before it is applied, as long as that is kept."""
+        self.watches.append(ref(watch, self.watches.remove))
+
+    def unwatch(self, watch: Freezing | WaitingJobs) -> None:
+        """Tell somebody nothing any more."""
+        if (known := ref(watch)) in self.watches:
+            self.watches.remove(known)
+
+    def watching(self) -> list[Freezing | WaitingJobs]:
+        """Who is told of changes."""
+        return [watch for each in self.watches if (watch := each()) is not None]
+
     # Jobs
 
     def _add(self, change: say.JobAdded, now: int) -> None:
-        terms = self._terms.of(change._replace(job=""))
-        job = JobRecord(change.job, terms, now)
+        job = JobRecord(change.job, self._terms.of(change), now)
         self.jobs[change.job] = job
-        for needed in dict.fromkeys(needed for needed, _ in change.after):
+        for needed in dict.fromkeys(needed for needed, _ in change.after) if change.after else ():
             if not self.jobs[needed].is_over:
                 self.dependents.setdefault(needed, {})[change.job] = None
         self.take_in(job, 0, {})
-        self.ask(job)
+        if job.gangs is not None:
+            self.ask(job)
+        else:
+            self._touch(job)
 
     def add_request(self, job: JobRecord, count: int, name: str, since: int | None = None) -> int:
         """A new request of a job, for so many single units or, of another name than the job's, for one gang."""
+        terms = job.terms
+        books = self.books[terms.resource_group]
         request = transitions.submit(
-            *(self.books[job.resource_group], self.leaf_of(job), count),
+            books,
+            books.rows.by_path[job.consumer],
+            count,
             name=name,
             minimum=count if name != job.name else job.minimum,
             priority=job.priority,
             submitted=job.submitted,
-            user=job.terms.user,
-            siting=siting_of(job.terms.siting),
-            time_limit=job.terms.time_limit,
+            user=terms.user,
+            siting=siting_of(terms.siting),
+            time_limit=terms.time_limit,
             since=since,
         )
-        job_of = self.job_of[job.resource_group]
+        job_of = self.job_of[terms.resource_group]
         job_of[request : request + 1] = [job]
         return request
 
@@ -300,15 +319,15 @@ class Cluster:
             self.due.ready(change.instant, job.name, attempt.index)
         if books.vectors is not None:
             note_end(books.vectors, attempt)
-        if job.gangs is None:
-            transitions.want(books, job.request, max(books.requests.held[job.request] - 1, 0))
+        wanted = transitions.AS_BEFORE if job.gangs is not None else job.running + job.startable
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
             del self.attempt_of[group][allocation]
-            transitions.release(books, allocation, units)
+            transitions.release(books, allocation, units, wanted)
         if job.gangs is not None:
             self._unask(job, attempt.request)
-        for host in [host for host, _ in attempt.places if not self.is_open(group, host)]:
-            self.fit(group, host)
+        for host, _ in attempt.places:
+            if not self.is_open(group, host):
+                self.fit(group, host)
         self.ask(job)
 
     def _ready(self, change: say.Ready, _now: int) -> None:

@@ -28,10 +28,6 @@ class Due:
         self._jobs, self._attempts, self._machines = jobs, attempts, machines
         self._heap: list[tuple[int, str, str, int]] = []
 
-    def __bool__(self) -> bool:
-        """Whether anything may be due some day."""
-        return bool(self._heap)
-
     def ready(self, instant: int, job: str, task: int) -> None:
         """A task is tried again at an instant."""
         heappush(self._heap, (instant, READY, job, task))
@@ -53,9 +49,11 @@ class Due:
 
     def take(self, now: int) -> list[tuple[str, str, int]]:
         """What has come and counts: (kind, job or machine, task or attempt)."""
-        found = []
-        while (instant := self.next()) is not None and instant <= now:
-            found.append(heappop(self._heap)[1:])
+        found: list[tuple[str, str, int]] = []
+        while self._heap and self._heap[0][0] <= now:
+            entry = heappop(self._heap)
+            if self._counts(*entry):
+                found.append(entry[1:])
         return found
 
     def _counts(self, instant: int, kind: str, name: str, number: int) -> bool:

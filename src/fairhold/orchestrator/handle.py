@@ -125,7 +125,7 @@ class Orchestrator:
         self.cluster.ended.clear()
         self.cluster.ended_jobs.clear()
         _HANDLERS[type(event)](self, event)
-        for kind, name, number in self.cluster.due.take(now) if self.cluster.due else ():
+        for kind, name, number in self.cluster.due.take(now):
             if kind == READY:
                 self.do(say.Ready(name, number))
                 self.changed(self.jobs[name].resource_group)
@@ -135,7 +135,7 @@ class Orchestrator:
             else:
                 self.stop(self.attempts[number], "reclaim")
         is_woken = type(event) is Woken
-        is_switch = is_woken and (self._open_windows() | self._count_budgets())
+        is_switch = is_woken and self._waking.is_timed and (self._open_windows() | self._count_budgets())
         for group, pacing in self._pacing.items():
             self._stop_expired(group)
             if is_woken and pacing.is_due(now) and not is_switch:
@@ -291,8 +291,9 @@ class Orchestrator:
         self.on_stage("apply")
         self._quota[group] = result.quota
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
-        grants, reclaims = not self._grants_are_paused(group), not self._reclaims_are_paused(group)
-        slots.carry_out(self, group, result.decision, grants=grants, reclaims=reclaims)
+        if not result.decision.changes_nothing:
+            grants, reclaims = not self._grants_are_paused(group), not self._reclaims_are_paused(group)
+            slots.carry_out(self, group, result.decision, grants=grants, reclaims=reclaims)
         if ledger is not None:
             ledger.carried_out(result)
         self.on_stage("")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """Run a task.
 
     attempt : number of this attempt in the whole run, from 1; names it in every later instruction and event
@@ -23,7 +22,7 @@ class Start:
 
     attempt: int
     job: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
     number: int
     resource_group: str
     host: str
@@ -35,8 +34,7 @@ class Start:
     memory: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Notify:
+class Notify(NamedTuple):
     """Tell a running attempt that its slot is reclaimed.
 
     deadline : instant at which it will be stopped
@@ -54,15 +52,13 @@ class Notify:
     job: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Withdraw:
+class Withdraw(NamedTuple):
     """The notice is withdrawn; the attempt may continue."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """Stop an attempt now.
 
     reason : reclaim (its grace is over), cancel, requeue, host_lost (another host of its gang is lost), or stray: it is
@@ -75,23 +71,20 @@ class Stop:
     machine: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(NamedTuple):
     """The end of an attempt is recorded; the machine may delete its files."""
 
     attempt: int
     machine: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobOver:
+class JobOver(NamedTuple):
     """A job has no task left that waits or runs."""
 
     job: str
 
 
-@dataclass(frozen=True, slots=True)
-class WakeAt:
+class WakeAt(NamedTuple):
     """Send `Woken` at this instant or soon after; a later one replaces an earlier."""
 
     instant: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError, count
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 MOST = 2**40
 """The largest number of tasks, slots and the like: sums of millions of them stay whole numbers of 64 bits."""
 ONS = ("ok", "fail", "any")
+LEAST = {"count": 1, "priority": -MOST, "units": 1, "throttle": 0, "retries": 0, "backoff": 0, "time_limit": 0}
+"""Numbers of a job, and the least that each may be."""
+_numbers = attrgetter(*LEAST)
 
 
 def submit(live: Orchestrator, event: JobSubmitted) -> None:
@@ -82,16 +86,7 @@ def check(live: Orchestrator, event: JobSubmitted) -> None:
         raise _refused(event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name")
     if event.count < 1:
         raise _refused(event, "out-of-range", f"it has {event.count} tasks", "give it one or more")
-    for name, least in (
-        ("count", 1),
-        ("priority", -MOST),
-        ("units", 1),
-        ("throttle", 0),
-        ("retries", 0),
-        ("backoff", 0),
-        ("time_limit", 0),
-    ):
-        value = getattr(event, name)
+    for (name, least), value in zip(LEAST.items(), _numbers(event), strict=True):
         if not least <= value <= MOST:
             raise _refused(event, "out-of-range", f"its `{name}` is {value}", f"give it {least} to {MOST}")
     for needed in event.after:
@@ -274,7 +269,9 @@ def end_if_over(live: Orchestrator, job: JobRecord) -> None:
 
     Jobs that can never start any more are over with it; a chain of them may be long.
     """
-    over = deque([job] if job.is_over else [])
+    if not job.is_over:
+        return
+    over = deque([job])
     while over:
         job = over.popleft()
         waiting = tuple(live.cluster.dependents.get(job.name, ()))

@@ -53,7 +53,7 @@ def grant(live: Orchestrator, group: str, decision: Decision) -> None:
 
 def _withdraw(live: Orchestrator, group: str, decision: Decision) -> None:
     books = live.books[group]
-    for notice in [withdrawal.notice for withdrawal in decision.withdrawals]:
+    for notice, _ in decision.withdrawals:
         if books.notices.units[notice] == 0:  # of a gang, whose notices go together
             continue
         attempt = live.cluster.attempt_of[group][books.notices.allocation[notice]]

@@ -32,12 +32,14 @@ class Waking:
 
     with_budgets : books in which somebody has a budget
     switches : of these, those that may ever come
+    is_timed : there are any of either
     """
 
     def __init__(self, cluster: Cluster, pacing: Mapping[str, Pacing], switches: tuple[Switches, ...]) -> None:
         self._cluster, self._pacing = cluster, pacing
         self.with_budgets = [each for each in cluster.books.values() if each.spending is not None]
         self.switches = tuple(each for each in switches if each.may_come)
+        self.is_timed = bool(self.with_budgets or self.switches)
 
     def next(self, now: int) -> int | None:
         """The next instant at which something is due; None = nothing is."""
@@ -49,7 +51,7 @@ class Waking:
             grace = transitions.next_deadline(books) if books.notices.due else None
             if grace is not None and (found is None or grace < found):
                 found = grace
-        if not (self.with_budgets or self.switches):
+        if not self.is_timed:
             return found
         far = [next_of_budgets(books, now) for books in self.with_budgets]
         far += [switches.next(now) for switches in self.switches]

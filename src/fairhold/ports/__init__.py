@@ -215,7 +215,7 @@ class Batch(PeopleBatch, Protocol):
         ...
 
     def put_key(self, user: str, key: str, job: str, at: int) -> None:
-        """Remember with which key a user submitted a job."""
+        """Remember with which key a user submitted a job, in the place of another; empty = with none."""
         ...
 
     def job_of_key(self, user: str, key: str) -> str | None:

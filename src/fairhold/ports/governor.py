@@ -41,7 +41,6 @@ class Appeared:
     host    : node on which it is bound already, empty = it waits
     attempt : number of its attempt by what stands at the pod, 0 = none
     last    : highest number of an attempt at any pod: those of another leader are not to be mistaken for ours
-    is_anew : it has had a job since this start, and asks for something else by now
     is_going : it has ended, or its controller has let it go: it gets no new job
     job     : of its gang, which it joins; empty = none has begun
     """
@@ -56,7 +55,6 @@ class Appeared:
     is_going: bool = False
     job: str = ""
     last: int = 0
-    is_anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,35 @@ class Replaced:
     uid: str
     owner: str = ""
     terms: JobSubmitted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """Work is not the one of its task any more, which ends, and asks for a job of its own next.
+
+    user : as of `Appeared`
+    """
+
+    uid: str
+    user: str
+    job: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """What work that has a task asks for cannot be worked out any more, or is nothing that it may have.
+
+    It keeps what is booked where it was let go (`outgrew`), and has to ask anew where it waits.
+    has_begun : it was let go; is_going, attempt: as of `Appeared`; fault: why
+    """
+
+    uid: str
+    user: str
+    attempt: int
+    has_begun: bool
+    is_going: bool
+    fault: Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +128,7 @@ class AllSeen:
     uids: frozenset[str]
 
 
-Report = Event | Appeared | Replaced | GangChanged | NodesChanged | AllSeen
+Report = Event | Appeared | Replaced | Parted | Unclear | GangChanged | NodesChanged | AllSeen
 """What a governor tells: beside these, events of machines (its nodes), of attempts, and of jobs that users end."""
 
 
@@ -131,16 +158,16 @@ class Governor(Protocol):
         """A pod cannot be accepted now."""
         ...
 
-    def booked_anew(self, uid: str) -> None:
-        """A pod that was resized gets another job, which is told next by `accepted`."""
+    def part(self, uid: str) -> None:
+        """A pod is not the one of its task any more; it is accepted for another one next, or refused."""
         ...
 
     def outgrew(self, uid: str, booked: Amounts, why: str) -> None:
-        """A pod that was resized keeps its job, which holds less than it asks for; booked: so much."""
+        """A pod keeps its job, which holds so much, and counts for nothing else; why: it gets no other."""
         ...
 
     def ask_anew(self, uid: str) -> None:
-        """A pod is not the one of the task whose place it took: it gets a job of its own."""
+        """A pod is not the one of its task any more (`Parted`): it gets a job of its own."""
         ...
 
     def unwanted(self, uid: str) -> None:

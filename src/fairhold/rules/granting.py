@@ -81,12 +81,12 @@ def _may_grant_any(snapshot: Snapshot, draft: CycleContext) -> bool:
     """
     if is_fixed(snapshot) or draft.collecting or draft.inside[0]:
         return True
-    held, wanted, quota, idle = snapshot.held, snapshot.counted, draft.quota, snapshot.idle
-    lines = snapshot.books.requests.lines
+    held, wanted, quota, idle, books = snapshot.held, snapshot.counted, draft.quota, snapshot.idle, snapshot.books
+    lines = books.requests.lines
     return any(
         quota[leaf] > held[leaf] < wanted[leaf]
         and (leaf not in lines.of or lines.least(leaf) <= min(idle, quota[leaf] - held[leaf]))
-        for leaf in snapshot.rows.leaves
+        for leaf in (snapshot.rows.leaves if books.is_trial else lines.of)
     )
 
 

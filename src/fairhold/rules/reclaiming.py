@@ -96,7 +96,7 @@ def _divide(snapshot: Snapshot, draft: CycleContext, have: Holdings, asked: int)
     balance.run(compiled, *places, have, flat, draft.balance)
     if flat:
         line = Balance(*(zeros(len(rows)) for _ in Balance._fields))
-        divide_flat.run(compiled, *places, have, snapshot.lost, asked, draft.balance, room, zeros(len(rows)), line)
+        divide_flat.run(compiled, rows.tree, rows.leaf_columns, have, snapshot.lost, asked, draft.balance, room, line)
     else:
         divide.run(compiled, rows.tree, have, snapshot.lost, asked, draft.balance, room)
     settle_lack(snapshot, draft.firm, have, draft.balance)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from heapq import nlargest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,13 +17,15 @@ from fairhold.rules.housing import emptying_first
 from fairhold.rules.restraining import hold_back
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 QUOTA, LIMIT, LOST = (REASONS.index(name) for name in ("quota", "limit", "lost"))
+
+NO_TAKER = (NOBODY, 0)
 
 Chosen = list[tuple[int, int]]
 """Allocations with the units of each that get notice."""
@@ -53,18 +54,22 @@ def choose_units(snapshot: Snapshot, draft: CycleContext) -> Units:
     withdrawals: list[Withdrawal] = []
     victims: dict[int, Chosen] = {}
     stay = {pin.notice: pin.units for pin in draft.decision.pins}
-    more, less = snapshot.leaves_where_more(gives, noticed), snapshot.leaves_where_more(noticed, gives)
-    place = snapshot.rows.position
+    leaves: Iterable[int] = snapshot.leaves_where_other(gives, noticed)
+    if draft.claims:
+        leaves = sorted({*leaves, *draft.claims}, key=snapshot.rows.position.__getitem__)
     fresh: dict[int, int] = {}
     for grant in draft.decision.grants:
         fresh[grant.request] = fresh.get(grant.request, 0) + grant.units
     whole_gangs: list[tuple[int, int]] = []
-    for leaf in sorted({*more, *less, *draft.claims}, key=place.__getitem__):
-        claimed = Claimed(books, leaf, draft.claims.get(leaf, []))
-        asked = max(0, gives[leaf] - noticed[leaf])
-        is_asked = asked or claimed.left
-        new = choose_victims(books, leaf, asked, young(snapshot, leaf), claimed.left, fresh) if is_asked else []
-        going = noticed[leaf] + sum(units for _, units in new)
+    nothing_claimed, spares_young = Claimed(books, NOBODY, []), snapshot.rows.spares_young
+    for leaf in leaves:
+        claimed = Claimed(books, leaf, draft.claims[leaf]) if leaf in draft.claims else nothing_claimed
+        asked, going, new = gives[leaf] - noticed[leaf], noticed[leaf], list[tuple[int, int]]()
+        if asked > 0 or claimed.left:
+            spared = young(snapshot, leaf) if spares_young else ()
+            new = choose_victims(books, leaf, max(0, asked), spared, claimed.left, fresh)
+            for _, units in new:
+                going += units
         if going > gives[leaf]:
             pinned = stay | {notice: max(units, stay.get(notice, 0)) for notice, units in claimed.stay.items()}
             back = withdraw_inside(books, leaf, going - gives[leaf], new, pinned)
@@ -110,26 +115,27 @@ def _pair(
     snapshot: Snapshot, draft: CycleContext, victims: Mapping[int, Chosen], withdrawals: list[Withdrawal]
 ) -> Iterator[NoticeGiven]:
     """The new notices, each assigned to a leaf with a deficit, in path order (R-FOR-1; for information only)."""
-    rows = snapshot.rows
-    takers = deque(_takers(snapshot, draft, withdrawals))
+    now, opens, grace, switches = snapshot.now, snapshot.opens, snapshot.rows.grace, draft.switched[0]
+    takers = _takers(snapshot, draft, withdrawals)
+    taker, wanted = next(takers, NO_TAKER)
     for leaf, chosen in victims.items():
-        deadline = max(snapshot.now + rows.grace[leaf], snapshot.opens)
-        spare = LIMIT if _is_over_a_limit(snapshot, draft, leaf) else LOST if snapshot.lost else QUOTA
-        switched = max(0, draft.switched[leaf] - snapshot.noticed[leaf])
-        for allocation, units in chosen:
-            first = min(units, switched)
-            if first:
+        deadline = max(now + grace[leaf], opens)
+        switched = max(0, draft.switched[leaf] - snapshot.noticed[leaf]) if switches else 0
+        for allocation, left in chosen:
+            if switched:
+                first = min(left, switched)
                 yield NoticeGiven(allocation, first, NOBODY, deadline, WINDOW)
                 switched -= first
-            left = units - first
-            while left and takers:
-                taker, wanted = takers.popleft()
-                count = min(left, wanted)
-                if count < wanted:
-                    takers.appendleft((taker, wanted - count))
+                left -= first  # noqa: PLW2901 - what is left of them
+            while left and wanted:
+                count = min(wanted, left)
                 yield NoticeGiven(allocation, count, taker, deadline, QUOTA)
-                left -= count
+                left -= count  # noqa: PLW2901
+                wanted -= count
+                if not wanted:
+                    taker, wanted = next(takers, NO_TAKER)
             if left:
+                spare = LIMIT if _is_over_a_limit(snapshot, draft, leaf) else LOST if snapshot.lost else QUOTA
                 yield NoticeGiven(allocation, left, NOBODY, deadline, spare)
 
 
@@ -177,9 +183,10 @@ def withdraw_inside(
         going[request] = going.get(request, 0) + count
     mine = [
         notice
-        for allocation, told in notices.by_allocation.items()
-        if requests.leaf[allocations.request[allocation]] == leaf
-        for notice in told
+        for request in requests.holders.get(leaf, ())
+        if requests.noticed[request]
+        for allocation in allocations.by_request[request]
+        for notice in notices.by_allocation.get(allocation, ())
         if notices.reason[notice] != WINDOW
     ]
     mine.sort(key=lambda row: (notices.deadline[row], notices.serial[row]), reverse=True)

@@ -176,7 +176,7 @@ def _plain(fields: Line) -> Line:
 
 
 def _instruction(instruction: Instruction) -> Line:
-    line: Line = {"kind": type(instruction).__name__} | asdict(instruction)
+    line: Line = {"kind": type(instruction).__name__} | instruction._asdict()
     if "deadline" in line:
         line["deadline"] = format_instant(line["deadline"])
     return line

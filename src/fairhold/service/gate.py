@@ -57,7 +57,8 @@ class Gate:
         leads: Callable[[], bool],
         leading: Leading | None,
     ) -> None:
-        self._leads, self._leading = leads, leading
+        self._leads, self._leading = leads if settings.stands_by else lambda: True, leading
+        """A service that is alone tells what it knows, also while it cannot say that it leads."""
         self._app, self._is_observing, self._has_pods = app, settings.is_observing, settings.has_pods
         self._keeper = keeper
         self._guard = guard
@@ -106,7 +107,7 @@ class Gate:
         if head + len(scope["query_string"]) > self._limits.head:
             return problem(431, [head_too_large(self._limits.head)], {"Connection": "close"})
         if not self._leads():
-            return not_leading(self._leading.note() if self._leading else None)
+            return not_leading(self._leading.other() if self._leading else None)
         headers = dict(scope["headers"])
         return self._stranger(scope, headers) or self._too_much(state, headers)
 

@@ -100,6 +100,10 @@ _MOST_FAULTS = 100
 _LOG = logging.getLogger("fairhold.service")
 
 
+LEADER = "Fairhold-Leader"
+"""Header of an answer that nothing was done, for this service does not lead: the address of the one that does."""
+
+
 def refused(code: str, what: str, mend: str = "") -> InputError:
     """One fault of a request."""
     return InputError([Fault(code, what, mend)])
@@ -168,8 +172,9 @@ def register(app: FastAPI) -> None:
 
 async def _input_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, InputError)
-    is_addressed = request.method == "GET" or bool(request.path_params)
-    return problem(status_of(error.faults[0].code, is_addressed=is_addressed), error.faults)
+    code, is_addressed = error.faults[0].code, request.method == "GET" or bool(request.path_params)
+    is_left = code == "stopping" and request.app.state.service.settings.stands_by  # another leads in a moment
+    return problem(status_of(code, is_addressed=is_addressed), error.faults, {LEADER: ""} if is_left else None)
 
 
 _WAITS: dict[type[StoreWaits], tuple[str, str]] = {

@@ -168,7 +168,8 @@ def _leading(opened: Live | GovernedLive) -> Leading | None:
     """How a service of a store leads; one that governs a cluster has a lease there."""
     if not isinstance(opened, Live):
         return None
-    return Leading(lambda: opened.leader.note, opened.hand_over)
+    leader = opened.leader
+    return Leading(lambda: leader.note, lambda: leader.note if leader.is_other else None, opened.hand_over)
 
 
 async def run(

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from fairhold import __version__
 from fairhold.errors import Fault
 from fairhold.service.auth import the_token
-from fairhold.service.problems import problem
+from fairhold.service.problems import LEADER, problem
 
 if TYPE_CHECKING:
     import socket
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from fairhold.ports.leading import LeaderNote
     from fairhold.runtime.live.standing_by import Standby
     from fairhold.service.settings import ServiceSettings
-
-LEADER = "Fairhold-Leader"
-"""Header of an answer that says at which address the one is that leads."""
 
 
 def not_leading(note: LeaderNote | None) -> Response:

@@ -191,18 +191,14 @@ def _rows(rows: list[Any] | tuple[Any, ...], veil: Veil, key: str) -> list[Any]:
 
 
 def _top_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows without those of consumers below others of them: a parent's numbers hold those of its children."""
-    tops = {*_tops(_path(row) for row in rows)}
-    return [row for row in rows if _path(row) in tops]
+    """Rows without those of consumers below others of them: with `path`, a parent's numbers hold its children's."""
+    tops = {*_tops(str(row["path"]) for row in rows if "path" in row)}
+    return [row for row in rows if "path" not in row or row["path"] in tops]
 
 
 def _is_kept(value: object, veil: Veil, key: str) -> bool:
     """Whether a value is the path of a consumer that is kept."""
     return isinstance(value, str) and (veil.keeps_path(value) if key in _OF_PATHS else veil.keeps(value))
-
-
-def _path(row: Mapping[str, Any]) -> str:
-    return next((str(row[key]) for key in _PATH_KEYS if key in row), "")
 
 
 def _sum(values: list[Any]) -> Any:  # noqa: ANN401 - any JSON

@@ -46,7 +46,8 @@ class Borrowing:
 
     def sort_out(self, cluster: Cluster, group: str, now: int) -> None:
         """Other entries may be in force: of queues and of all together it goes by sums."""
-        by_sums = {"/", *deserved_now(cluster.books[group].rows.source, now, frozenset())}
+        rows = cluster.books[group].rows
+        by_sums = {"/", *deserved_now(rows.source, now, rows.spent)}
         sums = dict.fromkeys(self._accounts, 0)
         for parts in self._of.values():
             for path, amount in parts:

@@ -83,13 +83,14 @@ class GatheredBatch:
         self._replace("specs", (job, body))
 
     def put_key(self, user: str, key: str, job: str, at: int) -> None:
-        """Remember with which key a user submitted a job."""
+        """Remember with which key a user submitted a job; empty = with none."""
         self._keys[user, key] = job
-        self._add("submit_keys", (user, key, job, at))
+        self._replace("submit_keys", (user, key, job, at))
 
     def job_of_key(self, user: str, key: str) -> str | None:
         """Job that was submitted with this key, in this transaction or before it."""
-        return self._keys.get((user, key)) or self._committed(user, key)
+        found = self._keys.get((user, key))
+        return self._committed(user, key) if found is None else found
 
     def put_job(self, job: FinishedJob) -> None:
         """Keep a job that is over."""

@@ -130,7 +130,7 @@ class SqliteConnection(sqlite3.Connection):
         if number > len(steps()):
             return []
         there, made = shape_of(self), shape(number)
-        return sorted({name for _, name, _ in there ^ made})
+        return sorted({str(name) for _, name, _ in there ^ made})  # a flipped bit makes bytes of a text
 
     def hide_lack_of_seals(self) -> None:
         """Let a query for the seals of an earlier format find none. The file does not change."""

@@ -13,7 +13,7 @@ from fairhold.ports import AHEAD, StoreFull
 from fairhold.store import queries
 from fairhold.store.checking import findings
 from fairhold.store.connections import connect, reader
-from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, settle
+from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, changing_hands, settle
 from fairhold.store.schema import migrate, refuse_what_is_no_store
 from fairhold.store.tables import seal_all, table
 from fairhold.store.troubles import RESTORE, refusal, refusing, translated
@@ -94,7 +94,9 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False, content
         copy = directory / RESTORING
         with refusing(directory):
             migrated_copy(path, copy)
-            _exchange(copy, directory)
+            with changing_hands(directory):
+                lock.check(directory)
+                _exchange(copy, directory)
     finally:
         lock.release()
 

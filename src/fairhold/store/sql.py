@@ -17,7 +17,7 @@ from fairhold.store.people import PeopleTables
 from fairhold.store.records import JOBS, TASKS
 from fairhold.store.tables import seal_before, table
 from fairhold.store.troubles import DAMAGED, RESTORE, refusal
-from fairhold.store.turns import EPOCH, LEADER, RESTORED, TURN, turn_of
+from fairhold.store.turns import LEADER, RESTORED, TURN, turn_of
 from fairhold.store.words import Words
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class SqlStore(PeopleTables):
         StoreError `store-restored` where another store is in its place, `store-behind` where the log is not the same.
         """
         with self._reading() as connection:
-            end, epoch = queries.end_of_log(connection), turn_of(connection).term // EPOCH
+            end, epoch = queries.end_of_log(connection), turn_of(connection).epoch
             if self._end.seq and epoch != self._epoch:
                 raise StoreError("the store was restored from a backup", RESTORED)
             before = seal_before(connection, self._end.seq)

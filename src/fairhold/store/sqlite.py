@@ -13,10 +13,10 @@ from fairhold.store.batch import EndOfLog
 from fairhold.store.checking import findings
 from fairhold.store.checkpoints import Checkpoints
 from fairhold.store.connections import Readers, connect, reader, writer
-from fairhold.store.directory import Lock
+from fairhold.store.directory import Lock, changing_hands
 from fairhold.store.sql import SqlStore
-from fairhold.store.troubles import UNSURE, code_of, speaking, translated
-from fairhold.store.turns import Turn, only_read, put_turn, taken_over, turn_of
+from fairhold.store.troubles import UNSURE, code_of, refusing, speaking, translated
+from fairhold.store.turns import Turn, check_turn, only_read, put_turn, taken_over, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,13 +72,17 @@ class SqliteStore(SqlStore):
         return super().refresh()
 
     def lead(self, directory: Path, term: int) -> None:
-        """Write from now on: the lease was taken, with this term. StoreError where it was taken again."""
+        """Write from now on: the lease was taken, with this term. StoreError where it was taken again, InputError."""
         self.refresh()
-        with speaking():
-            lock, connection = Lock(directory, replaces=True), writer(self._path)
+        with speaking(), refusing(directory), changing_hands(directory):
+            connection = writer(self._path)
+            try:
+                check_turn(connection, Turn(term))
+                lock = Lock(directory, replaces=True)
+            except BaseException:
+                connection.close()
+                raise
             self.begin(lock, connection, term)
-            if self._expected != self._turn:
-                raise taken_over()
 
     @property
     def term(self) -> int:

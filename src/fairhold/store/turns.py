@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.agent.rank import EPOCH
 from fairhold.ports import StoreError
 from fairhold.store.tables import table
 
@@ -14,8 +15,6 @@ TURN = "turn"
 """Word of a store: term and number of the turn."""
 LEADER = "leader"
 """Word of a store in PostgreSQL: the note of who leads."""
-EPOCH = 1_000_000
-"""Terms between which a restored store goes on: above all that were given since the backup."""
 LOST = "store-lost"
 RESTORED = "store-restored"
 
@@ -36,6 +35,11 @@ class Turn(NamedTuple):
         return f"{self.term}:{self.number}"
 
     @property
+    def epoch(self) -> int:
+        """How often the store was restored from a backup."""
+        return self.term // EPOCH
+
+    @property
     def following(self) -> Turn:
         """After one more transaction."""
         return self._replace(number=self.number + 1)
@@ -46,6 +50,12 @@ def turn_of(connection: Connection) -> Turn:
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (TURN,)).fetchone()
     term, _, number = str(row[0] if row else "0:0").partition(":")
     return Turn(int(term), int(number))
+
+
+def check_turn(connection: Connection, turn: Turn) -> None:
+    """StoreError `store-lost` where a store is at another turn."""
+    if turn_of(connection) != turn:
+        raise taken_over()
 
 
 def put_turn(connection: Connection, turn: Turn) -> None:
@@ -61,7 +71,7 @@ def put_word(connection: Connection, name: str, value: str) -> None:
 
 def raise_epoch(connection: Connection) -> None:
     """Let terms go on above all that services may have had of which this store knows nothing."""
-    put_turn(connection, Turn((turn_of(connection).term // EPOCH + 1) * EPOCH))
+    put_turn(connection, Turn((turn_of(connection).epoch + 1) * EPOCH))
 
 
 def taken_over() -> StoreError:

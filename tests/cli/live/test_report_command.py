@@ -33,6 +33,8 @@ def test_a_report_is_tables_by_resource(fake: Fake) -> None:
         ["1.5", "1.5", "0", "0", "0", "75.0", "%", "3.00", "all"],
     ]
     assert ["gpu", "2", "75.0", "%", "5.0", "%", "20.0", "%", "0.0", "%"] in said
+    at = said.index(["dominant", "share", "of", "cluster", "hours", "user"])
+    assert said[at + 1 : at + 3] == [["75.0", "%", "gpu", "0.000495", "user2"], ["75.0", "%", "gpu", "0.000495", "all"]]
     assert fake.asked[-1][1].endswith("by=user%2Ckind")
     assert "cost in all" in fairhold("report", "usage", "--from", NOW, "--top", "1").stdout
 
@@ -69,6 +71,11 @@ def test_a_report_is_data_for_other_programs(fake: Fake, tmp_path: Path) -> None
         ("", "all", "gpu", "1.5"),
     ]
     assert rows[0]["currency"] == "CHF"
+    assert (rows[0]["dominant_share"], rows[0]["dominant_resource"], rows[0]["dominant_hours"]) == (
+        "0.75",
+        "gpu",
+        "0.000495",
+    )
     document = json.loads(fairhold("report", "usage", "--from", NOW, "--by", "user", "--format", "json").stdout)
     assert [row["cost"] for row in document["rows"] if row["resource"] == "gpu"] == ["3", "3"]
     assert document["utilisation"][0]["idle"] == "0.2"
@@ -85,6 +92,7 @@ def test_a_page_has_plots_and_needs_no_network(fake: Fake, tmp_path: Path) -> No
     page = file.read_text()
     assert page.count("<svg") >= 4
     assert "Utilisation over time" in page
+    assert "Dominant share" in page
     assert "<script" not in page
     assert "<b>user2" not in page
     assert "&lt;b&gt;user2" in page

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.cli.live.serving import _say_ready
+from fairhold.cli.live.serving import Wanted, _say_ready, _settings
 from fairhold.runtime.clock import WallClock
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.opening import LiveSettings
+from fairhold.runtime.live.retention import DAY, Keep
 from fairhold.service.settings import ServiceSettings
 from fairhold.store import open_store
 from tests.cli.live.served import LONGEST, ME, PLAN
@@ -61,6 +62,14 @@ def test_a_wrong_address_for_agents_is_refused_before_a_plan_is_in_force(tmp_pat
     with closing(open_store(state, cluster="bank", node="n", now=1)) as store:
         assert [each.version for each in store.plans()] == [1]
     assert not (state / "agents.sock").exists()
+
+
+def test_how_long_things_are_kept_is_an_option(tmp_path: Path) -> None:
+    wanted = Wanted(None, None, "", "127.0.0.1", 0, None, None, "", "10m", 0, (), "INFO")
+    assert _settings(wanted, tmp_path)[0].keep == Keep()
+    wanted = wanted._replace(keep_jobs="1d", keep_log=0, keep_usage="1095d", keep_audit="3650d")
+    keep = _settings(wanted, tmp_path)[0].keep
+    assert keep == Keep(0, 0, DAY, 0, 0, 1_095 * DAY, 3_650 * DAY)
 
 
 def ready(directory: Path, agents: tuple[str, int] | None, *, is_alone: bool) -> None:

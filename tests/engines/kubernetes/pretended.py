@@ -37,13 +37,18 @@ def node(
 ) -> NodeSeen:
     """A node as the API server has it."""
     state = {"type": "Ready", "status": "True" if ready else "Unknown"}
-    status = {"allocatable": {GPU: str(gpus), "pods": "110"}, "conditions": [state], "nodeInfo": {"bootID": boot}}
+    there = {GPU: str(gpus), "pods": "110", "cpu": "64", "memory": "256Gi"}
+    status = {"allocatable": there, "conditions": [state], "nodeInfo": {"bootID": boot}}
     meta = {"name": name, "labels": {names.HOSTNAME: name} | labels}
     return node_of({"metadata": meta, "spec": {"unschedulable": cordoned}, "status": status})
 
 
 class Pretended:
-    """See the module. nodes : name → GPUs; released : pods that were deleted after their Job had let them go."""
+    """See the module.
+
+    nodes    : name → GPUs; their label `pool` is their name
+    released : pods that were deleted after their Job had let them go
+    """
 
     def __init__(self, directory: Path, plan: str = QUEUES, nodes: Mapping[str, int] | None = None) -> None:
         self.play = Play(directory, plan)
@@ -66,7 +71,7 @@ class Pretended:
         for key, least in self.groups.items():
             self.governor.see_group(key, least)
         for name, gpus in self.nodes.items():
-            self.governor.see_node(node(name, gpus))
+            self.governor.see_node(node(name, gpus, pool=name))
         for document in list(self.pods.values()):
             self.governor.see_pod(pod_of(document))
         self.governor.all_seen()
@@ -123,6 +128,13 @@ class Pretended:
         spec = {"schedulingGates": [{"name": names.GATE}], "restartPolicy": "Never"} | said
         spec["containers"] = [{"resources": {"requests": {GPU: str(gpus)}}}]
         return self._put({"metadata": meta, "spec": spec, "status": {}})
+
+    def make(self, meta: dict[str, Any], spec: dict[str, Any]) -> str:
+        """A new pod at the gate, as some operator makes it in the namespace `risk`. Returns its uid."""
+        self._made += 1
+        gated = {"schedulingGates": [{"name": names.GATE}]}
+        known = {"uid": f"u{self._made}", "namespace": "risk", "resourceVersion": "1", "annotations": {}}
+        return self._put({"metadata": known | meta, "spec": spec | gated, "status": {}})
 
     def delete(self, name: str) -> None:
         """A user or a controller deletes a pod; what runs ends at once."""

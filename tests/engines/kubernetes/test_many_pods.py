@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.runtime.live import governing
+from fairhold.runtime.live import explaining
 from tests.engines.kubernetes.pretended import Pretended
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_of_a_crowd_each_is_told_that_many_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(governing, "MOST_EXPLAINED", 3)
+    monkeypatch.setattr(explaining, "MOST", 3)
     cluster = Pretended(tmp_path, nodes={"n1": 1})
     for name in ("a", "b", "c", "d"):
         cluster.pod(name)

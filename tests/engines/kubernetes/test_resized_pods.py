@@ -106,9 +106,7 @@ def test_a_pod_of_a_gang_keeps_its_unit_and_says_that_it_is_more(cluster: Preten
     cluster.settle()
     resize(cluster, "a", 4)
     assert (held(cluster), left(cluster)) == ({"/risk": 2}, [5])
-    told = (
-        "Outgrown: it was resized to more than is booked for it, nvidia.com/gpu 1: all pods of its gang hold the same"
-    )
+    told = "Outgrown: it asks for more than is booked for it, nvidia.com/gpu 1: all pods of its gang hold the same"
     assert cluster.why("a") == told
     explained = pod_document(cluster.play.core, cluster.governor, "risk", "a")
     assert f"{explained['reason']}: {explained['text']}" == told
@@ -152,6 +150,13 @@ def narrow(cluster: Pretended, name: str) -> None:
     cluster.see(pod)
 
 
+def widen(cluster: Pretended, name: str) -> None:
+    """Somebody takes that back."""
+    pod = cluster.named(name)
+    pod["spec"]["nodeSelector"] = {}
+    cluster.see(pod)
+
+
 def test_a_pod_whose_nodes_were_narrowed_at_the_gate_is_read_again(cluster: Pretended) -> None:
     cluster.pod("all", gpus=8)
     cluster.settle()
@@ -162,9 +167,7 @@ def test_a_pod_whose_nodes_were_narrowed_at_the_gate_is_read_again(cluster: Pret
     cluster.settle(6)
     assert cluster.running() == []
     assert cluster.why("b").startswith("NeverFits: ")
-    pod = cluster.named("b")
-    pod["spec"]["nodeSelector"] = {}
-    cluster.see(pod)
+    widen(cluster, "b")
     cluster.settle(6)
     assert cluster.running() == ["b"]
 
@@ -199,9 +202,7 @@ def test_a_gang_of_which_one_pod_was_narrowed_waits_until_all_are_alike(cluster:
     cluster.settle(6)
     assert cluster.running() == []
     assert cluster.why("b").startswith("GangDiffers: ")
-    pod = cluster.named("b")
-    pod["spec"]["nodeSelector"] = {}
-    cluster.see(pod)
+    widen(cluster, "b")
     cluster.settle(6)
     assert cluster.running() == ["a", "b"]
 

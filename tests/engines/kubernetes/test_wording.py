@@ -9,7 +9,7 @@ import pytest
 from fairhold.engines.kubernetes import names
 from fairhold.engines.kubernetes.pods import node_of
 from fairhold.engines.kubernetes.wording import in_kubernetes
-from tests.engines.kubernetes.pretended import GPU, Pretended, node
+from tests.engines.kubernetes.pretended import GPU, QUEUES, Pretended, node
 from tests.engines.kubernetes.test_resized_pods import narrow
 
 if TYPE_CHECKING:
@@ -48,6 +48,22 @@ def test_sentences_about_jobs_become_sentences_about_pods(said: str, read: str |
         assert "kubectl get nodes" in found
     else:
         assert found == read
+
+
+def test_paths_with_blanks_stay_as_they_are() -> None:
+    said = "2 jobs of /Desk of hosts/units wait for a host; /Desk of hosts has 3 units"
+    read = "2 jobs of /Desk of hosts/units wait for a node; /Desk of hosts has 3 pods"
+    assert in_kubernetes(said, ["/Desk of hosts", "/Desk of hosts/units"]) == read
+
+
+def test_the_reason_of_a_pod_names_its_consumer_as_the_plan_does(tmp_path: Path) -> None:
+    plan = QUEUES.replace("/risk}", "/desk of hosts}").replace("{risk:", "{desk of hosts:")
+    cluster = Pretended(tmp_path, plan)
+    for name in ("a", "b"):
+        cluster.pod(name, gpus=8)
+        cluster.settle()
+    cluster.settle(6)
+    assert "/desk of hosts " in cluster.why("b")
 
 
 def test_a_pod_whose_labels_no_node_has_says_which(tmp_path: Path) -> None:

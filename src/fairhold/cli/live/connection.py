@@ -15,7 +15,7 @@ from fairhold.client.errors import ConnectionLost, ServiceMissing
 from fairhold.client.exchange import Pause, Request, Response, carry_through
 from fairhold.client.finding import START, Target, find
 from fairhold.client.rotation import PATIENCE as ANSWER_OF_SEVERAL
-from fairhold.client.rotation import Rotation
+from fairhold.client.rotation import Rotation, Tries
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Returned, Steps
@@ -44,9 +44,9 @@ class Connection:
         self.peer = 0
         self._signed_in = self._by_sign_in() if target.sign_ins else None
 
-    def _turn(self) -> None:
-        """Ask the service whose turn it is."""
-        if self.target is not (now := self._rotation.targets[self._rotation.at]):
+    def _turn(self, at: int) -> None:
+        """Ask the service at a place."""
+        if self.target is not (now := self._rotation.targets[at]):
             self.close()
             self.target = now
             self._signed_in = self._by_sign_in() if now.sign_ins else None
@@ -81,16 +81,17 @@ class Connection:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        tries = Tries(self._rotation)
         while True:
-            self._turn()
+            self._turn(tries.at)
             try:
                 outcome: Response | ServiceMissing = self._asked(step)
             except ServiceMissing as error:
                 outcome = error
             except ConnectionLost:
-                self._rotation.move()
+                tries.broke()
                 raise
-            if (answer := self._rotation.judge(outcome)) is not None:
+            if (answer := tries.judge(outcome)) is not None:
                 return answer
 
     def _asked(self, step: Request) -> Response:

@@ -22,6 +22,7 @@ from fairhold.lab.report.usage_rows import (
     KINDS,
     OTHERS,
     STATES,
+    dominant_rows,
     is_known,
     number,
     report_document,
@@ -76,7 +77,7 @@ def report(service: str, wanted: Wanted, output: Path | None) -> None:
     elif wanted.form == "html":
         text = _page(connection, wanted, (answer, keys, rows))
     else:
-        text = _tables(answer, keys, rows) + "\n"
+        text = _tables(answer, keys, rows, wanted.top) + "\n"
     if output is None:
         say(text.removesuffix("\n"))
     else:
@@ -108,13 +109,19 @@ def _ask(connection: Connection, wanted: Wanted, keys: Sequence[str], span: tupl
 # Tables
 
 
-def _tables(answer: Document, keys: Sequence[str], rows: Sequence[ReportRow]) -> str:
+def _tables(answer: Document, keys: Sequence[str], rows: Sequence[ReportRow], top: int) -> str:
     parts = [f"usage from {answer['from']} to {answer['to']}, in hours"]
     for resource in dict.fromkeys(row.resource for row in rows):
         mine = [row for row in rows if row.resource == resource]
         parts.append(_table(answer, keys, mine))
     if not rows:
         parts.append("nothing was used")
+    if shares := dominant_rows(rows, keys, top) if len({row.resource for row in rows}) > 1 else []:
+        lines = [
+            [percent(number(most.share, 9)), most.resource, _hours(most.hours), *_names(row, keys)]
+            for row, most in shares
+        ]
+        parts.append(table(("dominant share", "of", "cluster hours", *keys), lines))
     if used := _utilisation(answer):
         parts.append(used)
     return "\n\n".join([*parts, *remarks(answer)])
@@ -137,9 +144,7 @@ def _table(answer: Document, keys: Sequence[str], rows: Sequence[ReportRow]) -> 
 
 
 def _names(row: ReportRow, keys: Sequence[str]) -> list[object]:
-    if row.of == ALL:
-        return [row.of, *(None for _ in keys[1:])]
-    if row.of == OTHERS:
+    if row.of in {ALL, OTHERS}:
         return [row.of, *(None for _ in keys[1:])]
     names: list[object] = [name or None for name in row.names]
     return [f"{names[0]} {row.of}", *names[1:]] if row.of == ITSELF else names
@@ -166,7 +171,8 @@ def _utilisation(answer: Document) -> str:
 
 def _csv(document: Document, keys: Sequence[str]) -> str:
     """A line a row, with all that JSON has of it."""
-    columns = [*keys, "of", "resource", "unit", *(f"{kind}_hours" for kind in KINDS), "share", "cost"]
+    columns = [*keys, "of", "resource", "unit", *(f"{kind}_hours" for kind in KINDS), "share"]
+    columns += ["dominant_share", "dominant_resource", "dominant_hours", "cost"]
     text = io.StringIO()
     writer = csv.DictWriter(text, [*columns, "currency"], lineterminator="\n")
     writer.writeheader()
@@ -192,4 +198,4 @@ def _page(connection: Connection, wanted: Wanted, found: tuple[Document, Sequenc
         begin = max(begin, parse_instant(answer["capacity_from"]) or 0)
     time = "hour" if end - begin <= _SHORT else "day" if end - begin <= _LONG else "month"
     over_time = _ask(connection, wanted, ["consumer", time], (answer["from"], answer["to"]))
-    return usage_page(answer, over_time, (keys, list(rows), time))
+    return usage_page(answer, over_time, (keys, list(rows), time, wanted.top))

@@ -121,6 +121,21 @@ def serve(
             click_type=Duration(),
         ),
     ] = "7d",
+    keep_usage: Annotated[
+        str,
+        typer.Option(
+            "--keep-usage", metavar="DURATION", help="How long usage is kept; 0 = for ever.", click_type=Duration()
+        ),
+    ] = "400d",
+    keep_audit: Annotated[
+        str,
+        typer.Option(
+            "--keep-audit",
+            metavar="DURATION",
+            help="How long the record of who did what is kept; 0 = for ever.",
+            click_type=Duration(),
+        ),
+    ] = "400d",
     gap: Annotated[
         str,
         typer.Option(
@@ -182,6 +197,7 @@ def serve(
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
     )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
+    wanted = wanted._replace(keep_usage=keep_usage, keep_audit=keep_audit)
     wanted = wanted._replace(viewer_token=viewer_token, oidc_secret=oidc_secret, smtp_secret=smtp_secret)
     wanted = wanted._replace(socket=socket, agents_tls=agents_tls)
     wanted = wanted._replace(store=store, standby=standby, failover=lease_duration or "3s")

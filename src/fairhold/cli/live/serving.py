@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairhold.runtime.live.opening import LiveSettings
+    from fairhold.runtime.live.retention import Keep
     from fairhold.service.settings import ServiceSettings
 
 _LONGEST_LEASE = 86_400 * SECOND
@@ -62,6 +63,8 @@ class Wanted(NamedTuple):
     level: str
     keep_jobs: str | int = "30d"
     keep_log: str | int = "7d"
+    keep_usage: str | int = "400d"
+    keep_audit: str | int = "400d"
     starts: int = 2000
     gap: str | int = "50ms"
     interval: str | int = "1s"
@@ -116,19 +119,16 @@ def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSet
     from fairhold.cli.live.limits import the_limits  # noqa: PLC0415
     from fairhold.engines.agents.settings import AgentSettings  # noqa: PLC0415
     from fairhold.runtime.live.opening import ClusterSettings, LiveSettings  # noqa: PLC0415
-    from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
     from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
     from fairhold.store.choosing import place_of  # noqa: PLC0415
 
     lease = _lease(wanted.lease)
     silence = min(AgentSettings().silence, max(lease, _LEAST_SILENCE))  # so that a lease that is over is noticed
     tasks = AgentSettings(starts_per_second=wanted.starts, lease=lease, silence=silence, output=wanted.output)
-    log = _micros(wanted.keep_log)
-    keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
     place = place_of(wanted.store, os.environ.get(STORE, ""), directory)
     agents, secure = _address("--agents", wanted.agents), _address("--agents-tls", wanted.agents_tls)
     live = LiveSettings(
-        wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=keep
+        wanted.plan, directory, own=wanted.host, agents=agents, agents_tls=secure, tasks=tasks, keep=_kept(wanted)
     )
     of_all, of_one = the_limits(wanted.limits)
     live = replace(_paced(live, wanted), store=None if isinstance(place, Path) else place, limits=of_all, tell=say)
@@ -237,6 +237,14 @@ def _paced(live: LiveSettings, wanted: Wanted) -> LiveSettings:
     if not gap <= interval <= _LONGEST_INTERVAL or interval < _LEAST_INTERVAL:
         raise UsageError("--cycle-gap, --cycle-interval: write an interval of 10ms to 1h, and a gap that is no longer")
     return replace(live, cycle_min_gap=gap, cycle_max_interval=interval)
+
+
+def _kept(wanted: Wanted) -> Keep:
+    from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
+
+    log = _micros(wanted.keep_log)
+    jobs, usage, audit = (_micros(each) for each in (wanted.keep_jobs, wanted.keep_usage, wanted.keep_audit))
+    return Keep(log, log, jobs, cycles=log, documents=min(log, Keep().documents), usage=usage, records=audit)
 
 
 def _micros(duration: str | int) -> int:

@@ -39,6 +39,10 @@ class InForce:
         """Its resource groups, as documents call it where several entries are in force."""
         return ", ".join(self.entry.resource_groups)
 
+    def as_stated(self, plan: Plan) -> PolicyEntry:
+        """The entry as the plan states it, whosever budget is used up."""
+        return replace(self.entry, consumers=plan.policies[self.at].consumers, waiting=frozenset())
+
     def part_of(self, plan: Plan, state: State) -> State:
         """The state with the requests of its members alone."""
         if state.is_settled and len(self.members) == len(plan.tree.children[0]):  # a live cluster's, all of it vectors

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
     """What consumers own now, by consumer in path order, then in inventory order."""
+    if books.owned is not None:
+        return books.owned
     found: dict[tuple[int, int], Vector] = {}
     for host in books.hosts if books.terms.own else ():
         for parcel in host.parcels:

@@ -111,6 +111,7 @@ def _stand_again(opened: Opening, dirty: dict[Machine, None]) -> None:
     """Keep the owners as they were, because every consumer owned exactly what it asks for (`is_exact`)."""
     books = opened.books
     books.hosts_of, books.unmet = opened.hosts_of, opened.unmet
+    books.owned = opened.ownership if books.terms.own else ()
     opened.unseen.update(dirty)
     for host in dirty:
         host.parcels = [Parcel(host, each.owner, each.chain, each.amounts) for each in host.parcels]

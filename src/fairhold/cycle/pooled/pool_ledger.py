@@ -145,7 +145,7 @@ def _renew(  # noqa: PLR0917 - what books are of
     opened.count_again(old.bounded)
     same = old.terms, old.hosts, old.asked, old.by_leaf, old.host_of
     books = PoolBooks(*same, state.now, serial=old.serial, hosts_down=old.hosts_down)
-    books.wanting, books.holding = old.wanting, old.holding
+    books.wanting, books.holding, books.needed = old.wanting, old.holding, old.needed
     if not lines.read(books, news.requests) or not _units(opened, books, news.allocations, dirty, touched):
         return None
     touched.update(dict.fromkeys(news.requests))

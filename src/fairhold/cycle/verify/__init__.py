@@ -1,9 +1,8 @@
 """The independent check of a result: slow, exact, and without a line of the computation (`fairhold verify`).
 
-What shares slots is judged by `fairhold.reference`; pools and queues are computed again here.
+Slots and queues are judged by `fairhold.reference`; pools are computed again here.
 
-pooled      pools, and what hosts, units and notices are for queues, too
-queued      queues
+pooled      pools
 check       `verify`: the parts of a result that are slots, pools and queues, each by its own
 """
 

@@ -29,6 +29,7 @@ class Inventory(NamedTuple):
     labels : of its host
     enforced : limits that the kernel keeps there, `memory` and `cpu`; None = an older agent, which does not say
     term, tail : of the service whose orders it took last, and number of the last entry of its log; 0 = it knows none
+    proof : that this service has said both; empty = an older agent, which keeps none
     lease : seconds for which its attempts may run without contact to the service, as promised before
     """
 
@@ -44,6 +45,7 @@ class Inventory(NamedTuple):
     lease: float = 0.0
     term: int = 0
     tail: int = 0
+    proof: str = ""
 
 
 def inventory(message: Mapping[str, Any]) -> Inventory:
@@ -76,7 +78,9 @@ def inventory(message: Mapping[str, Any]) -> Inventory:
         _labels(message.get("labels") or []),
         _enforced(message.get("enforced")),
         _lease(message.get("lease")),
-        *(number(message, name) if name in message else 0 for name in ("term", "tail")),
+        number(message, "term") if "term" in message else 0,
+        number(message, "tail") if "tail" in message else 0,
+        str(message.get("proof", ""))[:_LONGEST_NAME],
     )
 
 

@@ -179,9 +179,7 @@ class Talk:
         if not link.is_own and name in (OWN, self._own_host):
             raise BrokenLinkError("an agent of another machine gives the name of the service's own")
         self._certify(link, inventory.host)
-        if why := self._rank().outdone(inventory.term, inventory.tail):
-            self._ahead(f"the agent of {printable(inventory.host)} {why}")
-            raise BrokenLinkError(f"it {why}")
+        self._look_whether_outdone(inventory)
         machine = self._machine(name)
         if not link.is_own and inventory.spool != machine.spool and machine.spool:
             self._refuse_another(machine, now)
@@ -206,6 +204,18 @@ class Talk:
             self._look_up(link, name)
         machine.enforced = inventory.enforced
         self._say_what_is_missing(machine)
+
+    def _look_whether_outdone(self, inventory: reports.Inventory) -> None:
+        """Look whether an agent knows of more than this service, and can prove it. Raises BrokenLinkError."""
+        rank, (term, tail) = self._rank(), (inventory.term, inventory.tail)
+        if not (why := rank.outdone(term, tail)):
+            return
+        if not rank.is_proved(term, tail, inventory.proof):
+            who = printable(inventory.host)
+            self._complain(f"the agent of {who} {why}, as it says: no service has told it so, and it does not count")
+            return
+        self._ahead(f"the agent of {printable(inventory.host)} {why}")
+        raise BrokenLinkError(f"it {why}")
 
     def _certify(self, link: Link, host: str) -> None:
         """Look whether who speaks TLS is the host that it says. Raises BrokenLinkError."""

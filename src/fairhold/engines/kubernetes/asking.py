@@ -14,7 +14,7 @@ from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.model.vector import decimal_text
 from fairhold.orchestrator.events import JobReleased
-from fairhold.ports.governor import Appeared
+from fairhold.ports.governor import Appeared, Unclear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,13 +50,14 @@ class Namespace:
 class Asking:
     """Pods without a job.
 
-    known   : uids of pods that have had a job before this start
+    known   : uids of pods that had a job before this start, about which the service was not asked yet
     faulted : uids of those that were refused since somebody looked
     works   : pods that have a job; gangs : which start together
     """
 
     def __init__(self, plan: Plan, fleet: Fleet, works: Works, gangs: Gangs, *, observes: bool = False) -> None:
         self.plan, self.fleet, self.works, self.gangs, self._observes = plan, fleet, works, gangs, observes
+        self.fleet.spaced = spaced(plan)
         self.namespaces: dict[str, Namespace] = {}
         self.known: set[str] = set()
         self.faulted: list[str] = []
@@ -65,6 +66,8 @@ class Asking:
         self._new: dict[str, Work] = {}
         self._refused: dict[str, Work] = {}
         self._of_gang: dict[Key, dict[str, Work]] = {}
+        self._keys: dict[str, list[Key]] = {}
+        """Gangs of which a pod may be one, by uid, as they were when it came here."""
 
     def governs(self, pod: Pod) -> bool:
         """Whether a pod is governed: its namespace says so, or said so before this start.
@@ -78,6 +81,11 @@ class Asking:
         if pod.uid not in self.known and (namespace is None or not namespace.is_governed):
             return False
         return pod.is_gated or pod.is_kept or not pod.is_daemon
+
+    def is_at_large(self, pod: Pod) -> bool:
+        """Whether a pod of a governed namespace may get a node without a grant: no gate, no node yet."""
+        is_free = not (pod.is_gated or pod.is_kept or pod.node or pod.end)
+        return is_free and not self._observes and self.governs(pod)
 
     def is_left_behind(self, pod: Pod) -> bool:
         """Whether a pod that nobody governs has a mark by which it waits for ever: its namespace was governed once."""
@@ -106,6 +114,8 @@ class Asking:
 
     def use(self, plan: Plan) -> None:
         """Another plan is in force, or another set of nodes: what was refused may be accepted."""
+        if plan.tree is not self.plan.tree:
+            self.fleet.spaced = spaced(plan)
         self.plan = plan
         self._new |= self._refused
         self._refused = {}
@@ -114,10 +124,14 @@ class Asking:
         """A pod is to get a job. Whoever invents a number of an attempt does not use up all there are."""
         if work.pod.attempt < MOST_ATTEMPTS:
             self._last = max(self._last, work.pod.attempt)
-        self._refused.pop(work.pod.uid, None)
-        self._new[work.pod.uid] = work
-        for key in _keys(work.pod):
-            self._of_gang.setdefault(key, {})[work.pod.uid] = work
+        uid = work.pod.uid
+        self._refused.pop(uid, None)
+        self._new[uid] = work
+        self._leave_gangs(uid)
+        if keys := _keys(work.pod):
+            self._keys[uid] = keys
+        for key in keys:
+            self._of_gang.setdefault(key, {})[uid] = work
 
     def has(self, uid: str) -> bool:
         """Whether a pod waits for a job."""
@@ -136,9 +150,13 @@ class Asking:
 
     def drop(self, uid: str) -> None:
         """A pod is gone, or has a job."""
-        work = self._new.pop(uid, None) or self._refused.pop(uid, None)
-        for key in _keys(work.pod) if work is not None else ():
-            self._of_gang[key].pop(uid, None)
+        self._new.pop(uid, None)
+        self._refused.pop(uid, None)
+        self._leave_gangs(uid)
+
+    def _leave_gangs(self, uid: str) -> None:
+        for key in self._keys.pop(uid, ()):
+            del self._of_gang[key][uid]
             if not self._of_gang[key]:
                 del self._of_gang[key]
 
@@ -187,7 +205,7 @@ class Asking:
         """New pods that wait at the gate."""
         return (work for work in self._new.values() if work.pod.is_gated)
 
-    def take(self, *, is_bound: bool) -> Iterator[Appeared]:
+    def take(self, *, is_bound: bool) -> Iterator[Appeared | Unclear]:
         """What new pods ask for, in the order of their appearance; each is answered before the next.
 
         is_bound : those that are on a node, else those that wait at the gate
@@ -205,8 +223,8 @@ class Asking:
                     pods, job = self._gang(pod)
                 asked = self._ask(pods, job)
             except InputError as error:
-                if work.job:  # it was resized, and keeps what is booked for it
-                    self.drop(uid)
+                if work.job or uid in self.known:
+                    yield Unclear(uid, pod.namespace, pod.attempt, is_bound, pod.is_over, error.faults[0])
                     continue
                 for each in pods:
                     self.refuse(each.uid, error.faults[0])
@@ -290,11 +308,14 @@ class Asking:
             labels=labels,
             stdin=pod.manifest,
         )
-        is_going = pod.end is not None or pod.is_released
         uids = tuple(each.uid for each in pods)
-        is_anew = any(self.works.of[uid].is_anew for uid in uids)
-        state = pod.place, pod.attempt, pod.is_running, is_going
-        return Appeared(uids, pod.namespace, terms, spec, *state, job, self._last, is_anew)
+        state = pod.place, pod.attempt, pod.is_running, pod.is_over
+        return Appeared(uids, pod.namespace, terms, spec, *state, job, self._last)
+
+
+def spaced(plan: Plan) -> list[str]:
+    """Paths with blanks."""
+    return [path for path in plan.tree.paths if " " in path]
 
 
 def check_alike(pods: Sequence[Pod]) -> None:

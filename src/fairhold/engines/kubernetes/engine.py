@@ -191,7 +191,7 @@ class Kubernetes:
         governor = self.governor
         is_new = pod.uid not in governor.works.of
         governor.see_pod(pod)
-        if is_new and governor.is_at_large(pod):
+        if is_new and governor.asking.is_at_large(pod):
             self._warn(AT_LARGE, pod)
         elif is_new and governor.asking.is_left_behind(pod):
             self._warn(LEFT_BEHIND, pod)

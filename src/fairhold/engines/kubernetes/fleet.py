@@ -46,12 +46,13 @@ class Fleet:
     """All nodes.
 
     suitable : what pods say of nodes → label of the hosts that will do; avoided: hosts that do not for a while
+    spaced   : paths of the plan with blanks, which no text about nodes may change
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeSeen] = {}
         self.suitable: dict[Constraint, str] = {}
-        self.avoided = Avoided()
+        self.avoided, self.spaced = Avoided(), list[str]()
         self._fitting: dict[str, set[str]] = {}
         """Labels of `suitable` that hosts have."""
         self._foreign: dict[str, dict[str, Amounts]] = {}
@@ -179,7 +180,7 @@ class Fleet:
         text = NOT_BOUND.sub("trouble to bind it", text)
         for constraint, label in self.suitable.items() if names.DOMAIN in text else ():
             text = text.replace(label, str(constraint) or "no taints")
-        return in_kubernetes(text)
+        return in_kubernetes(text, self.spaced)
 
     def why_none_suits(self, constraint: Constraint) -> tuple[str, str]:
         """Why no node at all suits a pod, and what to do about that; empty = one does."""

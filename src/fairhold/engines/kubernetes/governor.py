@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from fairhold.engines.kubernetes.asking import Asking
 from fairhold.engines.kubernetes.fleet import Fleet
 from fairhold.engines.kubernetes.gangs import Gangs
-from fairhold.engines.kubernetes.reporting import held_by_node, look_at_gang
+from fairhold.engines.kubernetes.ordering import execute
+from fairhold.engines.kubernetes.reporting import look_at_gang, look_at_machines
 from fairhold.engines.kubernetes.rereading import reread
 from fairhold.engines.kubernetes.work import Work, camel
 from fairhold.engines.kubernetes.works import Works
-from fairhold.orchestrator.events import MachineGone, MachineReported, TaskCancelled
+from fairhold.orchestrator.events import TaskCancelled
 from fairhold.ports.governor import AllSeen, NodesChanged
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from fairhold.errors import Fault
     from fairhold.model.kubernetes import Amounts
     from fairhold.model.plan import Plan
-    from fairhold.orchestrator.events import Held
     from fairhold.orchestrator.outbox import Order
     from fairhold.ports.governor import Family, Report, Seat
 
@@ -121,11 +121,6 @@ class Governor:
                 self.asking.add(work)  # somebody else let it go
         self._look(work)
 
-    def is_at_large(self, pod: Pod) -> bool:
-        """Whether a pod of a governed namespace may get a node without a grant: no gate, no node yet."""
-        is_free = not (pod.is_gated or pod.is_kept or pod.node or pod.end)
-        return is_free and not self.observes and self.asking.governs(pod)
-
     def lose_pod(self, uid: str) -> None:
         """The object of a pod is gone."""
         self._others.pop(uid, None)
@@ -160,10 +155,14 @@ class Governor:
                 self.see_pod(pod)
 
     def _look(self, work: Work) -> None:
-        """What is new of a pod; one that runs without a job counts as nobody's."""
+        """What is new of a pod; one that runs without a job counts as nobody's, as what it has beyond its job does."""
         self._reread(work)
         self.works.look(work)
-        if not work.attempt and not work.is_told and (work.is_unwanted or work.fault is not None):
+        if work.excess and work.is_told:
+            self.fleet.lose_foreign(work.pod.uid)
+        elif work.excess:
+            self.fleet.see_foreign(replace(work.pod, amounts=work.excess))
+        elif not work.attempt and not work.is_told and (work.is_unwanted or work.fault is not None):
             self.fleet.see_foreign(work.pod)
 
     def _reread(self, work: Work) -> None:
@@ -197,7 +196,8 @@ class Governor:
             self.works.news.append(TaskCancelled(*seat))
             return
         self.fleet.lose_foreign(uid)
-        work.fault, work.asked, work.outgrown = None, work.pod.wishes, ""
+        work.fault, work.asked, work.outgrown, work.excess = None, work.pod.wishes, "", ()
+        self.asking.known.discard(uid)
         if is_last:
             self.works.seat(work, seat)
         else:
@@ -209,28 +209,29 @@ class Governor:
         self._look(work)
 
     def ask_anew(self, uid: str) -> None:
-        """A pod is not the one of the task whose place it took."""
+        """A pod is not the one of its task any more, or of the one whose place it took."""
         if (work := self.works.of.get(uid)) is not None:
             self.works.ask_anew(work)
 
-    def booked_anew(self, uid: str) -> None:
-        """A pod that was let go gets another job, which is told next: the one that it had goes on without it."""
+    def part(self, uid: str) -> None:
+        """A pod is not the one of its task any more, whose end is no reason to stop it."""
         if (work := self.works.of.get(uid)) is not None:
             self.works.part(work)
 
     def outgrew(self, uid: str, booked: Amounts, why: str) -> None:
-        """A pod that was let go asks for more than is booked: nobody else is let go on what it has more of its node."""
+        """A pod that was let go keeps what is booked; what it has beyond that of its node is not to be had there."""
         self.asking.drop(uid)
         if (work := self.works.of.get(uid)) is None:
             return
         held = dict(booked)
-        more = tuple((name, amount - held.get(name, 0)) for name, amount in work.pod.amounts)
-        self.fleet.see_foreign(replace(work.pod, amounts=tuple(each for each in more if each[1] > 0)))
-        work.outgrown = why
-        self.works.touched[uid] = None
+        more = [(name, amount - held[name]) for name, amount in work.pod.amounts if name in held]
+        work.excess = tuple(each for each in more if each[1] > 0)
+        work.outgrown = why if work.excess else ""
+        self._look(work)
 
     def refused(self, uid: str, fault: Fault) -> None:
         """A pod cannot be accepted now; it is asked for again when nodes or plan are others."""
+        self.asking.known.discard(uid)
         self.asking.refuse(uid, fault)
         if (work := self.works.of.get(uid)) is not None:
             self._look(work)
@@ -304,7 +305,7 @@ class Governor:
         when the node has reported.
         """
         if not self._is_first:
-            self.works.execute(order)
+            execute(self.works, order)
 
     # What comes out
 
@@ -328,14 +329,7 @@ class Governor:
         self.fleet.forget_but(lambda: {work.pod.constraint for work in self.works.of.values() if not work.is_told})
         self.asking.label_all()
         self._count_lost()
-        happened = list(self.fleet.events(is_fresh=self.stale_since is None))
-        held = held_by_node(self.works) if any(isinstance(each, str) for each in happened) else {}
-        for said in happened:
-            if isinstance(said, MachineGone):
-                self.works.lose_host(said.machine)
-                yield from self.works.take_news()
-            yield self._report_of(said, held.get(said, ())) if isinstance(said, str) else said
-        self.fleet.forget_gone(lambda: {work.host for work in self.works.of.values() if work.attempt})
+        yield from look_at_machines(self.fleet, self.works, self.spool, is_fresh=self.stale_since is None)
         yield from self.asking.fill_vacancies()
         yield from self.asking.take(is_bound=False)
         yield from self.works.take_news()
@@ -360,9 +354,6 @@ class Governor:
         if due not in {0, self._lost_at}:
             self.wake_at(due)
         self._lost_at = due
-
-    def _report_of(self, name: str, held: Iterable[Held]) -> MachineReported:
-        return MachineReported(name, self.fleet.nodes[name].boot, 0, tuple(held), self.spool, self.fleet.labels(name))
 
     def writes(self) -> list[Write]:
         """Requests to make now; each is answered by `wrote`. None while what is known may be out of date."""

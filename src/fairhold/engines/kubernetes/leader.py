@@ -1,4 +1,4 @@
-"""Holds the lease of the service that leads: the thread and the requests of `leadership`, and the fence for writes.
+"""The lease of the service that leads, as an object of the cluster: the requests about it, and the fence for writes.
 
 What a leader writes late does no harm. A write begins only while the lease is held for longer than its request may
 take (`Terms.write`), by a clock that also counts while the machine sleeps. What is later than that, because the
@@ -86,13 +86,13 @@ class Leader(Participant):
     """One participant.
 
     api     : client of its own, closed with this
-    on_lost : called by the thread when it leads no more, though nobody asked
+    on_changed : see `engines.leader.Leader`
     """
 
     troubles = (ApiError,)
 
-    def __init__(self, api: Api, namespace: str, terms: Terms, on_lost: Callable[[], None] = lambda: None) -> None:
-        super().__init__(f"{socket.gethostname()}-{secrets.token_hex(4)}", terms, on_lost)
+    def __init__(self, api: Api, namespace: str, terms: Terms, on_changed: Callable[[], None] = lambda: None) -> None:
+        super().__init__(f"{socket.gethostname()}-{secrets.token_hex(4)}", terms, on_changed)
         self._api, self._namespace = api, namespace
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
 

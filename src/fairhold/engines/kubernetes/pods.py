@@ -163,6 +163,11 @@ class Pod:
         """Whether its Job was made to let it go."""
         return names.OWNER in self.annotations
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it gets no new job: it has ended, or its Job was made to let it go."""
+        return self.end is not None or self.is_released
+
     def is_newer_than(self, known: Pod) -> bool:
         """Whether it is not older than what is known of it; versions of one object are numbers that rise."""
         if self.version.isdigit() and known.version.isdigit():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.gangs import in_words
-from fairhold.orchestrator.events import Held, TaskCancelled
+from fairhold.orchestrator.events import Held, MachineGone, MachineReported, TaskCancelled
 from fairhold.ports.governor import AWAITED, GangChanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairhold.engines.kubernetes.fleet import Fleet
     from fairhold.engines.kubernetes.gangs import Gangs, Key
     from fairhold.engines.kubernetes.works import Works
     from fairhold.ports.governor import Report
@@ -25,7 +26,8 @@ def look_at_gang(gangs: Gangs, works: Works, key: Key) -> Iterator[Report]:
     found = gangs.least(key, [work.pod for work in members])
     least = works.least[job] = found or works.least[job]
     awaited, lacks = works.vacancies.held(job), ""
-    if not found and not any(work.attempt for work in members):
+    goes_on = any(work.attempt and not work.stopping for work in members)
+    if not found and not goes_on:
         lacks = f"its {in_words(key)} is not there any more"
     elif len(members) >= least:
         for seat in awaited:
@@ -33,12 +35,27 @@ def look_at_gang(gangs: Gangs, works: Works, key: Key) -> Iterator[Report]:
             yield TaskCancelled(*seat)
     elif awaited:
         lacks = AWAITED
-    elif not any(work.attempt for work in members):
+    elif not goes_on:
         lacks = f"{len(members)} of the {least} pods of its {in_words(key)} are there"
     yield GangChanged(job, least, lacks)
 
 
-def held_by_node(works: Works) -> dict[str, list[Held]]:
+def look_at_machines(fleet: Fleet, works: Works, spool: str, *, is_fresh: bool) -> Iterator[Report]:
+    """What has happened to nodes, and to what they hold; spool, is_fresh: see `Governor` and `Fleet.events`."""
+    happened = list(fleet.events(is_fresh=is_fresh))
+    held = _held_by_node(works) if any(isinstance(each, str) for each in happened) else {}
+    for said in happened:
+        if isinstance(said, str):
+            yield MachineReported(said, fleet.nodes[said].boot, 0, tuple(held.get(said, ())), spool, fleet.labels(said))
+            continue
+        if isinstance(said, MachineGone):
+            works.lose_host(said.machine)
+            yield from works.take_news()
+        yield said
+    fleet.forget_gone(lambda: {work.host for work in works.of.values() if work.attempt})
+
+
+def _held_by_node(works: Works) -> dict[str, list[Held]]:
     """What nodes hold: all that was let go to one, or is about to be, and whose end is not recorded."""
     found: dict[str, list[Held]] = {}
     for work in works.of.values():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-_QUOTED = re.compile(r"(`[^`]*`|\"[^\"]*\")")
-"""Names, which stay as they are."""
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_QUOTED = r"`[^`]*`|\"[^\"]*\""
 _RELEASE = re.compile(r"it is held: (.*); `fairhold release \S+` lets it continue")
 """Of a hold that ends by itself."""
 _PHRASES = (
@@ -34,11 +37,15 @@ _WORDS = {
 _ANY = re.compile(rf"(?<![\w/.=-])({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?![\w/=-]|\.\w)")
 
 
-def in_kubernetes(text: str) -> str:
-    """A sentence about a job, its tasks and hosts, about a pod and nodes."""
+def in_kubernetes(text: str, names: Collection[str] = ()) -> str:
+    """A sentence about a job, its tasks and hosts, about a pod and nodes.
+
+    names : which stay as they are, as all that is quoted does; a name of one word does by itself where it is a path
+    """
     text = _RELEASE.sub(r"\1", text)
     for phrase, said in _PHRASES:
         text = text.replace(phrase, said)
-    parts = _QUOTED.split(text)
+    kept = sorted((re.escape(name) for name in names if name in text), key=len, reverse=True)
+    parts = re.split(f"({'|'.join((_QUOTED, *kept))})", text)
     parts[::2] = [_ANY.sub(lambda found: _WORDS[found[1]], part) for part in parts[::2]]
     return "".join(parts)

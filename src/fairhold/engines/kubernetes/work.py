@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.pods import Pod, Wishes
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.errors import Fault
+    from fairhold.model.kubernetes import Amounts
     from fairhold.orchestrator.events import Exit
 
 
@@ -19,7 +20,7 @@ RETRY = 250_000
 MOST_TRIES = 7
 RUNS = ("Granted", "it was let go")
 OUTGROWN = "Outgrown"
-"""Reason of the condition of a pod that was resized to more than is booked for it."""
+"""Reason of the condition of a pod that runs and asks for more than is booked for it."""
 UNSTARTED = "not_started"
 """Why a pod is stopped whose containers cannot start: its end counts as a failure."""
 
@@ -59,8 +60,9 @@ class Work(Tried):
         containers have to start, or kube-scheduler to bind one that nobody makes anew
     made_as  : manifest of one that is made anew, from before it was let go; empty = it was not seen then
     why      : reason and message of why it waits, as its condition is to say; empty = it is not known
-    fault    : why it has no job; outgrown: why it holds less than it asks for, empty = it does not
-    asked    : what it asked for when it was accepted, None = it was not; is_anew: it had another job before
+    fault    : why it has no job
+    outgrown : why it holds less than it asks for, empty = it does not; excess: so much less
+    asked    : what it asked for when it was accepted, None = it was not
     """
 
     __slots__ = (
@@ -76,7 +78,7 @@ class Work(Tried):
             "start_by",
             "stopping",
         ),
-        *("asked", "is_anew", "outgrown", "why"),
+        *("asked", "excess", "outgrown", "why"),
     )
 
     def __init__(self, pod: Pod) -> None:
@@ -88,8 +90,8 @@ class Work(Tried):
         self.is_told = self.is_recorded = self.is_running = self.is_unwanted = False
         self.is_replaced = self.is_moving = False
         self.why, self.outgrown = ("", ""), ""
+        self.excess: Amounts = ()
         self.asked: Wishes | None = None
-        self.is_anew = False
         self.end: Exit | None = None
         self.fault: Fault | None = None
 

@@ -6,25 +6,23 @@ import heapq
 from typing import TYPE_CHECKING
 
 from fairhold.engines.kubernetes.making import Making
-from fairhold.engines.kubernetes.news import text_of
+from fairhold.engines.kubernetes.ordering import stop
 from fairhold.engines.kubernetes.refusing import MOST as MOST_REFUSALS
 from fairhold.engines.kubernetes.refusing import Refusals
 from fairhold.engines.kubernetes.starting import watch_start, watch_trouble
-from fairhold.engines.kubernetes.vacancies import Vacancies, replaced
+from fairhold.engines.kubernetes.vacancies import Vacancies
 from fairhold.engines.kubernetes.work import UNSTARTED, reason_of
 from fairhold.engines.kubernetes.writes import EXPLAIN
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import (
     Exit,
     JobHeld,
-    JobRequeued,
     Outcome,
     TaskCancelled,
     TaskEnded,
     TaskRunning,
 )
-from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
-from fairhold.ports.governor import AWAITED, REFUSED
+from fairhold.ports.governor import AWAITED, REFUSED, Parted
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from fairhold.engines.kubernetes.work import Work
     from fairhold.engines.kubernetes.writes import Write
     from fairhold.orchestrator.events import Event
-    from fairhold.orchestrator.outbox import Order
     from fairhold.ports.governor import Family, Replaced, Seat
 
 PATIENCE = 660 * SECOND
@@ -49,6 +46,7 @@ class Works:
 
     of_job    : job → number of the task → uid of its pod; vacancies: tasks that wait for another pod
     least     : job of a gang → pods without which it does not go on
+    of_attempt : attempt → uid of its pod; ended: the same, of those whose end was told and is not recorded
     avoided   : nodes on which kube-scheduler could not bind pods
     news      : what the service is to be told, with the pods that have changed their places
     anew      : bare pods to make anew; asking: pods that are to get another job
@@ -61,19 +59,19 @@ class Works:
         self.of_job: dict[str, dict[int, str]] = {}
         self.vacancies = Vacancies()
         self.least: dict[str, int] = {}
-        self.news: list[Event | Replaced] = []
+        self.news: list[Event | Replaced | Parted] = []
         self.touched: dict[str, None] = {}
         self._to_explain: dict[str, None] = {}
         self._explaining: set[str] = set()
-        self._of_attempt: dict[int, str] = {}
-        self._ended: dict[int, str] = {}
+        self.of_attempt: dict[int, str] = {}
+        self.ended: dict[int, str] = {}
         self._timers: list[tuple[int, str]] = []
         self.start_within = 0
         self.anew = Making(self.vacancies)
         self.refusals = Refusals()
         self.asking: list[Work] = []
 
-    def take_news(self) -> list[Event | Replaced]:
+    def take_news(self) -> list[Event | Replaced | Parted]:
         """What the service is to be told; it counts as told."""
         news, self.news = [*self.news, *self.refusals.over(self.now())], []
         return news
@@ -107,7 +105,7 @@ class Works:
             self._leave_out(work)
             if work.attempt:
                 self._tell_end(work, Exit("host_lost", detail="its object was deleted before its end was read"))
-        self._ended.pop(work.attempt, None)
+        self.ended.pop(work.attempt, None)
         if work.is_replaced and work.pod.manifest and work.pod.family:
             self.anew.add(work.pod.family, work.made_as or work.pod.manifest)
         self._unseat(work)
@@ -131,12 +129,12 @@ class Works:
 
     def is_held(self, attempt: int) -> bool:
         """Whether a pod has this attempt and is not over."""
-        return attempt in self._of_attempt
+        return attempt in self.of_attempt
 
     def grant(self, work: Work, attempt: int, host: str) -> None:
         """A pod has an attempt on a host."""
         work.attempt, work.host = attempt, host
-        self._of_attempt[attempt] = work.pod.uid
+        self.of_attempt[attempt] = work.pod.uid
         self.touched[work.pod.uid] = None
 
     def awaits(self, seat: Seat, family: Family) -> None:
@@ -168,7 +166,7 @@ class Works:
             if work.host != name or not work.attempt or work.is_told:
                 continue
             if work.pod.is_gated:
-                self.stop(work, "host_lost")
+                stop(self, work, "host_lost")
             else:
                 self._end(work, Exit("host_lost", detail="its node is out of service"))
 
@@ -190,9 +188,9 @@ class Works:
                 self.news.append(JobHeld(work.job, AWAITED))
         elif waits or end.reason == "cancel":
             self._leave_out(work)
-        elif not work.is_moving:
-            self._unseat_heir(work)
         self._tell_end(work, end)
+        if not (waits or work.is_moving or end.reason == "cancel"):
+            self._unseat_heir(work)
 
     def _does_without(self, work: Work) -> bool:
         """Whether the others of its job go on when a pod has ended, and no other has taken its place."""
@@ -214,15 +212,15 @@ class Works:
             self.ask_anew(other)
 
     def ask_anew(self, work: Work) -> None:
-        """A pod has no task any more, and gets a job of its own."""
-        self._unseat(work)
-        work.job, work.index, work.is_anew = "", 0, True
+        """A pod is not the one of its task any more, and gets a job of its own."""
+        self.news.append(Parted(work.pod.uid, work.pod.namespace, *work.seat))
+        self.part(work)
         self.asking.append(work)
 
     def part(self, work: Work) -> None:
-        """A pod is not the one of its attempt any more: it is booked anew."""
+        """A pod is not the one of its task any more, nor of its attempt."""
         self._unseat(work)
-        self._of_attempt.pop(work.attempt, None)
+        self.of_attempt.pop(work.attempt, None)
         work.job, work.index, work.attempt = "", 0, 0
 
     def _unseat(self, work: Work) -> None:
@@ -238,90 +236,9 @@ class Works:
 
     def _tell_end(self, work: Work, end: Exit) -> None:
         work.is_told, work.end = True, end
-        self._of_attempt.pop(work.attempt, None)
-        self._ended[work.attempt] = work.pod.uid
+        self.of_attempt.pop(work.attempt, None)
+        self.ended[work.attempt] = work.pod.uid
         self.news.append(TaskEnded(work.attempt, OUTCOMES.get(end.reason, Outcome.FAILED), end))
-
-    # What the service orders
-
-    def execute(self, order: Order) -> None:
-        """Carry out an order of the service; what cannot be done any more is told as an end."""
-        if isinstance(order, Start):
-            self._start(order)
-            return
-        if isinstance(order, Forget):
-            self._forget(order.attempt)
-            return
-        work = self.of.get(self._of_attempt.get(order.attempt, ""))
-        if work is None:
-            if isinstance(order, Stop):
-                self.news.append(TaskEnded(order.attempt, Outcome.STOPPED, Exit(order.reason, detail="it has no pod")))
-            return
-        if isinstance(order, Notify):
-            work.notice, work.deadline = text_of(order), order.deadline
-        elif isinstance(order, Withdraw):
-            self._withdraw(work)
-        else:
-            self.stop(work, order.reason)
-        self.touched[work.pod.uid] = None
-
-    def _withdraw(self, work: Work) -> None:
-        """A pod may stay; of a gang that has lost too many meanwhile, the others start again with them."""
-        work.notice, work.deadline = "", 0
-        if work.outgrown:
-            self.asking.append(work)
-        go_on = [bool(each.attempt) for each in self.members(work.job)]
-        is_awaited = not all(go_on) or bool(self.vacancies.held(work.job))
-        if is_awaited and sum(go_on) < self.least.get(work.job, 0):
-            self.news.append(JobRequeued(work.job))
-
-    def _start(self, order: Start) -> None:
-        work = self._most_valuable((order.job, order.index))
-        if work is None or work.is_told or work.pod.is_deleting:
-            end = Exit("cancel", detail="its pod was deleted before it was let go")
-            self.news += [TaskCancelled(order.job, order.index), TaskEnded(order.attempt, Outcome.STOPPED, end)]
-        else:
-            self.grant(work, order.attempt, order.host)
-
-    def _most_valuable(self, seat: Seat) -> Work | None:
-        """The pod that starts as a task: the most valuable of its job that waits; they change their places.
-
-        Who starts last is stopped first. So of a gang the least valuable pods go first.
-        """
-        job, _ = seat
-        mine, found = self.of.get(self.pod_of(seat)), None
-        waiting = [
-            work for work in self.members(job) if work.pod.is_gated and not (work.attempt or work.pod.is_deleting)
-        ]
-        if waiting:
-            found = min(waiting, key=lambda each: each.pod.worth)
-        if found is None or found is mine:
-            return mine
-        left = found.seat
-        del self.of_job[job][found.index]
-        for work, place in ((found, seat), (mine, left)):
-            if work is not None:
-                self.seat(work, place)
-                self.news.append(replaced(place, work.pod))
-        return found
-
-    def stop(self, work: Work, reason: str) -> None:
-        """Stop a pod; one that was not let go yet ends at once."""
-        work.stopping = reason
-        if not work.pod.is_gated or work.is_busy:
-            return
-        attempt, work.attempt = work.attempt, 0
-        work.stopping, work.notice, work.deadline = "", "", 0
-        del self._of_attempt[attempt]
-        end = Exit(reason, detail="it was stopped before it was let go")
-        self.news.append(TaskEnded(attempt, OUTCOMES.get(reason, Outcome.STOPPED), end))
-
-    def _forget(self, attempt: int) -> None:
-        """The end of an attempt is recorded: its pod may go."""
-        work = self.of.get(self._ended.pop(attempt, ""))
-        if work is not None:
-            work.is_recorded = True
-            self.touched[work.pod.uid] = None
 
     # What is written
 
@@ -377,12 +294,12 @@ class Works:
         work.count_try(self.now(), is_done=is_done)
         self.touched[work.pod.uid] = None
         if work.stopping and work.pod.is_gated and work.attempt and not work.is_told:
-            self.stop(work, work.stopping)
+            stop(self, work, work.stopping)
         elif not work.pod.is_gated:
             self.refusals.drop(work.job)
         elif refusal and work.attempt and work.tries >= MOST_REFUSALS:
             self.news.append(JobHeld(work.job, f"{REFUSED}{refusal}"))
-            self.stop(work, "requeue")
+            stop(self, work, "requeue")
             self.wake_at(self.refusals.add(work.job, self.now()))
 
     def failed(self, uid: str) -> None:

@@ -30,7 +30,7 @@ def report_page(documents: Mapping[str, Document], title: str) -> str:
     return page(documents, title)
 
 
-def usage_page(answer: Document, over_time: Document, told: tuple[Any, Any, str]) -> str:
+def usage_page(answer: Document, over_time: Document, told: tuple[Any, Any, str, int]) -> str:
     """An HTML page of what a service says was used; see `usage_page.page`. Raises UsageError as `report_page`."""
     try:
         from fairhold.lab.report.usage_page import page as found  # noqa: PLC0415

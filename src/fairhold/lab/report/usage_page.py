@@ -15,12 +15,21 @@ from fairhold.drawing.look import look
 from fairhold.lab.report.frame import PALETTE, WIDTH, theme
 from fairhold.lab.report.saving import INK, PAPER
 from fairhold.lab.report.tables import table
-from fairhold.lab.report.usage_rows import ALL, KINDS, STATES, is_known, line_of, number, utilisations
+from fairhold.lab.report.usage_rows import (
+    ALL,
+    KINDS,
+    STATES,
+    dominant_rows,
+    is_known,
+    line_of,
+    number,
+    utilisations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairhold.lab.report.usage_rows import ReportRow
+    from fairhold.lab.report.usage_rows import Dominant, ReportRow
 
     Document = Mapping[str, Any]
 
@@ -32,14 +41,14 @@ _STATES = dict(zip(STATES, (colour(1).strong, colour(2).strong, NOBODY.strong, c
 _OF_KIND = dict(zip(KINDS, (colour(1).strong, colour(7).strong, colour(3).strong, colour(5).strong), strict=True))
 
 
-def page(answer: Document, over_time: Document, told: tuple[Sequence[str], Sequence[ReportRow], str]) -> str:
+def page(answer: Document, over_time: Document, told: tuple[Sequence[str], Sequence[ReportRow], str, int]) -> str:
     """The page as HTML.
 
     answer    : usage by the keys of the report and kind
     over_time : usage by consumer, time and kind
-    told      : the keys, the rows of the report, and the key of the time
+    told      : the keys, the rows of the report, the key of the time, and `top` as of `report_rows`
     """
-    keys, rows, time = told
+    keys, rows, time, top = told
     title = f"Usage from {answer['from']} to {answer['to']}"
     body = [f"<header><h1>{escape(title)}</h1>{_head(answer)}</header>\n"]
     for resource in dict.fromkeys(row.resource for row in rows):
@@ -48,6 +57,8 @@ def page(answer: Document, over_time: Document, told: tuple[Sequence[str], Seque
         body.append(f"<section><h2>{escape(name)}-hours</h2>\n{_table(answer, keys, mine)}\n")
         body += [_figure(*each) for each in _plots(answer, over_time, mine, (resource, time)) if each]
         body.append("</section>\n")
+    if len({row.resource for row in rows}) > 1:
+        body.append(_dominant(rows, keys, top))
     return "".join(
         (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -92,11 +103,28 @@ def _table(answer: Document, keys: Sequence[str], rows: Sequence[ReportRow]) -> 
     currency = answer.get("currency")
     lines = []
     for row in rows:
-        name = " ".join(filter(None, (*(escape(each) or "-" for each in row.names), row.of if row.of != ALL else "")))
-        cells = [name, number(row.held, 2), *(number(row.hours[kind], 2) for kind in KINDS)]
+        cells = [_name(row), number(row.held, 2), *(number(row.hours[kind], 2) for kind in KINDS)]
         cells += ["" if row.cost is None else number(row.cost, 2)] if currency else []
         lines.append(("first" if row.of == ALL else "", cells))
     return table([escape(", ".join(keys)), "held", *KINDS, *([escape(currency)] if currency else [])], lines)
+
+
+def _name(row: ReportRow) -> str:
+    return " ".join(filter(None, (*(escape(each) or "-" for each in row.names), row.of if row.of != ALL else "")))
+
+
+def _dominant(rows: Sequence[ReportRow], keys: Sequence[str], top: int) -> str:
+    """Who held the largest part of any resource; nothing where that is not known."""
+    found = dominant_rows(rows, keys, top)
+    lines = [
+        ("first" if row.of == ALL else "", [ALL if row.of == ALL else _name(row), *_cells(most)]) for row, most in found
+    ]
+    head = (escape(", ".join(keys)), "dominant share", "of", "cluster hours")
+    return f"<section><h2>Dominant share</h2>\n{table(head, lines)}\n</section>\n" if found else ""
+
+
+def _cells(most: Dominant) -> tuple[str, str, str]:
+    return _percent(most.share), escape(most.resource), number(most.hours, 2)
 
 
 def _figure(title: str, says: str, chart: alt.TopLevelMixin) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.model.vector import decimal_text
+from fairhold.units import SECOND, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,14 +19,24 @@ HOUR = 3600
 DIGITS = 6
 ALL, ITSELF, OTHERS = "all", "itself", "others"
 """What a row of sums is of: everything, a branch without those below it, what is not among the largest."""
+_TIMES = frozenset({"hour", "day", "month"})
+
+
+class Dominant(NamedTuple):
+    """The largest part that somebody held of all there was of any resource, and the same part of the time, in hours."""
+
+    share: Fraction
+    resource: str
+    hours: Fraction
 
 
 @dataclass
 class ReportRow:
     """What one combination of names used of a resource, in hours.
 
-    names : values of the keys; of : empty, or one of ALL, ITSELF, OTHERS
-    cost  : None = nothing of it has a price
+    names    : values of the keys; of : empty, or one of ALL, ITSELF, OTHERS
+    cost     : None = nothing of it has a price
+    dominant : over all resources, None = it is not known, or nothing was held; nor is it told of OTHERS and by time
     """
 
     names: tuple[str, ...]
@@ -34,6 +45,7 @@ class ReportRow:
     of: str = ""
     hours: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(KINDS, Fraction(0)))
     cost: Fraction | None = None
+    dominant: Dominant | None = None
 
     @property
     def held(self) -> Fraction:
@@ -63,24 +75,82 @@ def report_rows(answer: Document, keys: Sequence[str], top: int = 0) -> list[Rep
     top    : rows of each resource; those that follow are one row; 0 = all
     By consumer alone, and without `top`, the rows are the tree: each with all below it, a branch also by itself.
     """
-    found: list[ReportRow] = []
-    for resource, rows in _by_resource(answer, keys).items():
-        everything = rows[0].like((), ALL)
-        for row in rows:
-            everything.add(row)
-        if keys == ["consumer"] and not top:
-            found += _tree(rows)
-        else:
-            rows.sort(key=lambda row: (-row.held, -row.hours["lent"], row.names))
-            found += rows[: top or None]
-            if top and len(rows) > top:
-                others = rows[0].like((), OTHERS)
-                for row in rows[top:]:
-                    others.add(row)
-                found.append(others)
-        everything.names = (f"all {resource or 'unsized'}",)
-        found.append(everything)
-    return found
+    tables = [_with_all(rows, is_tree=_is_tree(keys, top)) for rows in _by_resource(answer, keys).values()]
+    if is_known(answer) and _TIMES.isdisjoint(keys):
+        _tell_dominant(tables, answer)
+    return [row for rows in tables for row in _largest(rows, top)]
+
+
+def _with_all(rows: list[ReportRow], *, is_tree: bool) -> list[ReportRow]:
+    """The rows of a resource, and all together."""
+    everything = rows[0].like((f"all {rows[0].resource or 'unsized'}",), ALL)
+    for row in rows:
+        everything.add(row)
+    if is_tree:
+        return [*_tree(rows), everything]
+    return [*sorted(rows, key=lambda row: (-row.held, -row.hours["lent"], row.names)), everything]
+
+
+def _largest(rows: Sequence[ReportRow], top: int) -> Iterator[ReportRow]:
+    """So many rows, the others as one, and all together."""
+    *each, everything = rows
+    yield from each[: top or None]
+    if top and len(each) > top:
+        others = everything.like((), OTHERS)
+        for row in each[top:]:
+            others.add(row)
+        yield others
+    yield everything
+
+
+def _tell_dominant(tables: Iterable[Sequence[ReportRow]], answer: Document) -> None:
+    """Write into each row what its names held of the resource of which they held most."""
+    totals = {each.resource: each.total for each in utilisations(answer).values() if each.total}
+    rows: dict[tuple[str, tuple[str, ...]], list[ReportRow]] = {}
+    for row in (row for table in tables for row in table):
+        rows.setdefault(_who(row), []).append(row)
+    for mine in rows.values():
+        shares = [
+            (row.held / totals[row.resource], row.resource) for row in mine if row.held and row.resource in totals
+        ]
+        if shares:
+            share, resource = max(shares)
+            for row in mine:
+                row.dominant = Dominant(share, resource, share * _hours_of(answer))
+
+
+def _who(row: ReportRow) -> tuple[str, tuple[str, ...]]:
+    """Who a row is of, in all resources alike."""
+    return row.of, () if row.of == ALL else row.names
+
+
+def _hours_of(answer: Document) -> Fraction:
+    """How long the span is, as far as it is known what there was."""
+    begin, end = (parse_instant(answer[name]) or 0 for name in ("capacity_from", "to"))
+    return Fraction(end - begin, HOUR * SECOND)
+
+
+def dominant_rows(rows: Iterable[ReportRow], keys: Sequence[str], top: int = 0) -> list[tuple[ReportRow, Dominant]]:
+    """One of the rows of each that has a dominant share: the tree, or the largest first; then all together.
+
+    keys, top : as of `report_rows`; the `top` largest of all are among the `top` rows of some resource
+    """
+    found = {_who(row): (row, row.dominant) for row in rows if row.dominant is not None}
+    each = [told for told in found.values() if told[0].of != ALL]
+    if _is_tree(keys, top):
+        each.sort(key=lambda told: (_place(told[0].names[0]), told[0].of))
+    else:
+        each.sort(key=lambda told: (-told[1].share, told[0].names))
+    return [*each[: top or None], *(told for told in found.values() if told[0].of == ALL)]
+
+
+def _is_tree(keys: Sequence[str], top: int) -> bool:
+    return list(keys) == ["consumer"] and not top
+
+
+def _place(path: str) -> list[str]:
+    """Sorts paths as a tree."""
+    return [] if path == "/" else path.split("/")
 
 
 def _by_resource(answer: Document, keys: Sequence[str]) -> dict[str, list[ReportRow]]:
@@ -108,7 +178,7 @@ def _tree(rows: Sequence[ReportRow]) -> Iterator[ReportRow]:
                 sums[above] = row.like((above,), "")
             sums[above].add(row)
     branches = {above for path in sums for above in line_of(path)[:-1]}
-    for path in sorted(sums, key=lambda path: [] if path == "/" else path.split("/")):
+    for path in sorted(sums, key=_place):
         if path != "/":  # all together are the last row
             yield sums[path]
         if path in itself and (path in branches or path == "/"):
@@ -158,22 +228,17 @@ class Utilisation:
 
 def utilisations(answer: Document, time: str = "") -> dict[tuple[str, str], Utilisation]:
     """(value of the key of time, or empty; resource) → what became of it, from when on capacity is on record."""
-    held: dict[tuple[str, str], Fraction] = {}
-    for each in answer["rows"]:
-        if each["kind"] in KINDS[:2]:
-            place = each.get(time, ""), each["resource"]
-            held[place] = held.get(place, Fraction(0)) + Fraction(each["resource_seconds"]) / HOUR
     there: dict[tuple[str, str], list[Fraction]] = {}
     units = {}
     for each in answer["capacity"]:
         place = each.get(time) or "", each["resource"]
         units[place] = each["unit"]
-        sums = there.setdefault(place, [Fraction(0)] * 3)
-        for at, name in enumerate(("up", "down", "reserved")):
+        sums = there.setdefault(place, [Fraction(0)] * 4)
+        for at, name in enumerate(("up", "down", "reserved", "held")):
             sums[at] += Fraction(each[f"{name}_seconds"]) / HOUR
     found = {}
-    for place, (up, down, reserved) in there.items():
-        allocated = min(held.get(place, Fraction(0)), up)
+    for place, (up, down, reserved, held) in there.items():
+        allocated = min(held, up)
         parts = (allocated, reserved, up - allocated - reserved, down)
         found[place] = Utilisation(place[1], units[place], *parts)
     return found
@@ -194,6 +259,9 @@ def report_document(answer: Document, keys: Sequence[str], rows: Iterable[Report
         document |= {f"{kind}_hours": number(hours) for kind, hours in row.hours.items()}
         total = of_total.get(row.resource)
         document["share"] = number(row.held / total, 9) if total and is_known(answer) else None
+        document["dominant_share"] = number(row.dominant.share, 9) if row.dominant else None
+        document["dominant_resource"] = row.dominant.resource if row.dominant else None
+        document["dominant_hours"] = number(row.dominant.hours) if row.dominant else None
         told.append(document | ({} if row.cost is None else {"cost": number(row.cost)}))
     used = [
         {"resource": each.resource, "unit": each.unit, "total_hours": number(each.total)}

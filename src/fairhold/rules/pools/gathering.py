@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, Parcel, PendingRequest, Unit
     from fairhold.rules.pools.picking import Picker, Source
+    from fairhold.rules.pools.victims import Over
 
 
 class First:
@@ -60,22 +61,50 @@ class Gathering:
 
     def __init__(self, picker: Picker, asked: PendingRequest, source: Source, hosts: list[Machine]) -> None:
         self._picker, self._asked, self._source, self._hosts = picker, asked, source, hosts
+        self._at = {host: at for at, host in enumerate(hosts)}
         self._there: dict[Machine, There] = {}
+        self._open: set[int] = set()
+        """Places of hosts on which a unit fits with nobody going."""
+        self._hosts_of: dict[tuple[int, int], set[int]] = {}
+        """(pool, leaf) → places of hosts on which a unit of it could go."""
+        for host in hosts:
+            self._take_in(host)
 
     def best(self) -> Pick | None:
-        """The host for the next unit: one with room, else where those give that are most over-used (R-TAKE-3)."""
+        """The host for the next unit: one with room, else where those give that are most over-used (R-TAKE-3).
+
+        Who is more over-used than all others gives first wherever it has units. So hosts are looked at by who gives
+        first there, until one of them will do.
+        """
+        if self._open:
+            return Pick(self._hosts[min(self._open)], [], [], 0, [])
         search = Search(self._picker, self._asked, self._source, self._leaves(), None)
-        best: Pick | None = None
-        for host in self._hosts:
-            there = self._there.get(host)
-            if there is None:
-                there = self._there[host] = self._look(host)
-            pick = self._pick(search, host, there) if there.is_any else None
-            if pick is not None and not pick.victims:
-                return pick
-            if pick is not None and (best is None or is_better(pick, best)):
-                best = pick
-        return best
+        places = [(key, place) for place in self._hosts_of if (key := search.key(place)) is not None]
+        places.sort()
+        seen: set[int] = set()
+        first_of: dict[tuple[int, Over], dict[int, tuple[int, int]]] = {}
+        for _, place in places:
+            if mine := self._hosts_of[place] - seen:
+                first_of.setdefault(search.most_of(place), {}).update(dict.fromkeys(mine, place))
+                seen |= mine
+        for over in sorted(first_of):
+            best: Pick | None = None
+            for at, place in sorted(first_of[over].items()):
+                pick = self._pick(search, self._hosts[at], place)
+                if pick is not None and (best is None or is_better(pick, best)):
+                    best = pick
+            if best is not None:
+                return best
+        return None
+
+    def _take_in(self, host: Machine) -> None:
+        """Note what a host has."""
+        there, at = self._look(host), self._at[host]
+        self._there[host] = there
+        if there.is_any and fits(self._asked.unit, there.room):
+            self._open.add(at)
+        for place in there.firsts:
+            self._hosts_of.setdefault(place, set()).add(at)
 
     def went(self, pick: Pick) -> None:
         """Those who were picked are told to go."""
@@ -85,7 +114,12 @@ class Gathering:
             if unit.asked.min_count:
                 hosts.update(each.host for each in unit.asked.units)
         for host in hosts:
-            self._there.pop(host, None)
+            there, at = self._there.get(host), self._at.get(host)
+            if there is not None and at is not None:
+                self._open.discard(at)
+                for place in there.firsts:
+                    self._hosts_of[place].discard(at)
+                self._take_in(host)
 
     def _leaves(self) -> frozenset[int] | None:
         """Leaves that may give now; None = all."""
@@ -113,23 +147,17 @@ class Gathering:
                     firsts[place] = First(unit, order, breaks=breaks)
         return There(room, firsts, among, is_any=True)
 
-    def _pick(self, search: Search, host: Machine, there: There) -> Pick | None:
-        """Whose units go on a host so that one unit fits; where one is not enough all are looked at again."""
-        unit = self._asked.unit
-        if fits(unit, there.room):
-            return Pick(host, [], [], 0, [])
-        first: tuple[tuple[object, ...], First] | None = None
-        for place, each in there.firsts.items():
-            key = search.key(place)
-            if key is not None and (first is None or (key, each.order) < (first[0], first[1].order)):
-                first = key, each
-        if first is None:
-            return None
-        found = first[1]
+    def _pick(self, search: Search, host: Machine, place: tuple[int, int]) -> Pick | None:
+        """Whose units go on a host so that one unit fits; where one is not enough all are looked at again.
+
+        place : (pool, leaf) of those that give first there
+        """
+        unit, there = self._asked.unit, self._there[host]
+        found = there.firsts[place]
         if found.bundle is None:
             found.bundle = bundle_of(found.unit, ())
             parts = [free_of(each, there.among, len(unit)) for each in found.bundle if each.host is host]
             found.freed = parts[0] if len(parts) == 1 else total(parts, len(unit))
         if not fits(unit, add(there.room, found.freed)):
             return search.pick(host, search.able(host))
-        return Pick(host, found.bundle, [search.most_of(found.unit)], int(found.breaks), [found.order])
+        return Pick(host, found.bundle, [search.most_of(place)], int(found.breaks), [found.order])

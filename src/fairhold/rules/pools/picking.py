@@ -236,14 +236,13 @@ class Search:
         if self._spares_young:
             return True
         first = best.over[0]
-        return any(self.most_of(unit) <= first for unit in able)
+        return any(self.most_of((unit.pool, unit.asked.leaf)) <= first for unit in able)
 
-    def most_of(self, unit: Unit) -> tuple[int, Over]:
-        """Over-use of the holder of a unit before anything is picked."""
-        place = unit.pool, unit.asked.leaf
+    def most_of(self, place: tuple[int, int]) -> tuple[int, Over]:
+        """How over-used a leaf is in a pool before anything is picked."""
         found = self._most.get(place)
         if found is None:
-            found = self._most[place] = self._over(unit)
+            found = self._most[place] = self._over(*place)
         return found
 
     def key(self, place: tuple[int, int]) -> tuple[object, ...] | None:
@@ -254,10 +253,10 @@ class Search:
             keys[place] = self._key(*place) if is_able else None
         return keys[place]
 
-    def _over(self, unit: Unit) -> tuple[int, Over]:
-        """How over-used the holder of a unit is, of the outermost pool first."""
+    def _over(self, pool: int, leaf: int) -> tuple[int, Over]:
+        """How over-used a leaf is in a pool, of the outermost pool first."""
         terms = self.books.terms
-        return len(terms.above[unit.pool]), over_use(terms, self.picker.standing(unit.pool), unit.asked.leaf)
+        return len(terms.above[pool]), over_use(terms, self.picker.standing(pool), leaf)
 
     def pick(self, host: Machine, able: list[Unit]) -> Pick | None:
         """The victims on a host that make room for one unit of the request; None = there is no such choice."""
@@ -314,7 +313,8 @@ class Search:
                 best, first, order = unit, of_leaf, mine
         if best is None:
             return None
-        over = self._over(best) if gone else self.most_of(best)
+        place = best.pool, best.asked.leaf
+        over = self._over(*place) if gone else self.most_of(place)
         return _Turn(bundle_of(best, gone), over, order, breaks=breaks_gang(best, gone))
 
     def _key(self, pool: int, leaf: int) -> tuple[object, ...] | None:

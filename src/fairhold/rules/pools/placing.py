@@ -208,6 +208,8 @@ class Placing:
             return [self._put_on(asked, *found)]
         if packs_whole(asked):
             hosts = hosts_for(asked, self.hosts)
+            if self._loads is not None:
+                hosts.sort(key=lambda host: (choice(asked, host), workload(host)))
             if asked in self._keeps:  # what goes or has gone for it there goes for nothing if it stands elsewhere
                 hosts.sort(key=lambda host: all(asked not in parcel.kept for parcel in host.parcels))
             tries = (self._put_among(asked, units, [host]) for host in hosts)

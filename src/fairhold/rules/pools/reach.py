@@ -36,14 +36,18 @@ class Reach:
 
     def __init__(self, books: PoolBooks) -> None:
         self._books = books
-        self._found: dict[tuple[int, Machine], list[Parcel]] = {}
+        self._found: dict[tuple[int, Machine, int], list[Parcel]] = {}
 
-    def __call__(self, asked: PendingRequest, host: Machine) -> list[Parcel]:
-        """Parcels of a host that a request can reach; it is not to be changed."""
-        place = asked.leaf, host
+    def __call__(self, asked: PendingRequest, host: Machine, pool: int = PUBLIC) -> list[Parcel]:
+        """Parcels of a host that a request can reach, of those in a pool, or of its own where that is OWN.
+
+        They are not to be changed.
+        """
+        place = asked.leaf, host, pool
         found = self._found.get(place)
         if found is None:
-            found = self._found[place] = reachable(self._books, asked, host)
+            every = reachable(self._books, asked, host) if pool == PUBLIC else self(asked, host)
+            found = self._found[place] = those_in(every, asked.leaf, pool)
         return found
 
 
@@ -59,7 +63,7 @@ def is_in(parcel: Parcel, leaf: int, pool: int) -> bool:
 
 def kept_for(asked: PendingRequest, host: Machine, dimensions: int) -> Vector:
     """What is held of a host for a request."""
-    return total((parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept), dimensions)
+    return total([parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept], dimensions)
 
 
 def hold_beyond(asked: PendingRequest, host: Machine, parcels: list[Parcel], need: Vector) -> None:

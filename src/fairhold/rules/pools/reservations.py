@@ -10,11 +10,11 @@ from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import free_of, is_lent_to
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.reach import Reach, hold_beyond, is_in, kept_for, those_in
-from fairhold.rules.pools.siting import hosts_for, stands_elsewhere
+from fairhold.rules.pools.siting import hosts_for, packs_whole, stands_elsewhere
 from fairhold.rules.pools.victims import is_stopped_whole, stays_in_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit
@@ -26,14 +26,29 @@ class Reservation:
     victims : units under notice for it there
     units   : units of the request that fit into what the victims free and what is held
     pool    : pool of these units, or OWN
+    freed   : pool, or OWN → what the victims have of what the request may use in it, once that was asked
     """
 
-    __slots__ = ("pool", "units", "victims")
+    __slots__ = ("freed", "pool", "units", "victims")
 
     def __init__(self, pool: int) -> None:
-        self.victims: list[Unit] = []
+        self.victims: tuple[Unit, ...] = ()
         self.units = 0
         self.pool = pool
+        self.freed: dict[int, Vector] = {}
+
+    def takes(self, victims: Iterable[Unit]) -> None:
+        """These units go for it, and no others."""
+        self.victims = tuple(victims)
+        self.freed.clear()
+
+    def adds(self, unit: Unit) -> None:
+        """One unit more goes for it."""
+        self.takes((*self.victims, unit))
+
+    def drops(self, unit: Unit) -> None:
+        """A unit does not go for it any more."""
+        self.takes([each for each in self.victims if each is not unit])
 
 
 class Reservations:
@@ -64,7 +79,7 @@ class Reservations:
     def units(self, asked: PendingRequest) -> int:
         """Units that are on their way to a request."""
         mine = self.of.get(asked)
-        return sum(reservation.units for reservation in mine.values()) if mine else 0
+        return sum([reservation.units for reservation in mine.values()]) if mine else 0
 
     def moving(self, asked: PendingRequest) -> int:
         """Units of a request that are to move, and still stand where they did."""
@@ -90,7 +105,7 @@ class Reservations:
 
     def freed(self, asked: PendingRequest, host: Machine) -> Vector:
         """What the victims of a reservation have of what the request may use."""
-        return self._freed_of(asked, host, self.reach(asked, host))
+        return self.freed_in(asked, host, PUBLIC)
 
     def freed_there(self, asked: PendingRequest, host: Machine) -> Vector:
         """The same of what the units of the reservation will stand on."""
@@ -98,7 +113,14 @@ class Reservations:
 
     def freed_in(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
         """The same of what is in a pool, or of its leaf's own where that is OWN."""
-        return self._freed_of(asked, host, self._parcels(asked, host, pool))
+        reservation = self.of[asked][host]
+        found = reservation.freed.get(pool)
+        if found is None:
+            dimensions, victims = self.books.terms.dimensions, reservation.victims
+            among = set(self.reach(asked, host, pool) if victims else ())
+            found = total([free_of(unit, among, dimensions) for unit in victims], dimensions)
+            reservation.freed[pool] = found
+        return found
 
     def kept_in(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
         """What is held for a request on a host of what is in a pool, or of its leaf's own."""
@@ -109,14 +131,6 @@ class Reservations:
         """Amounts freed or held for a request on a host, on parcels outside a pool, or not its leaf's own."""
         all_ = add(self.freed(asked, host), self.kept_in(asked, host, PUBLIC))
         return less(all_, add(self.freed_in(asked, host, pool), self.kept_in(asked, host, pool)))
-
-    def _freed_of(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Vector:
-        dimensions, victims = self.books.terms.dimensions, self.of[asked][host].victims
-        among = set(parcels if victims else ())
-        return total((free_of(unit, among, dimensions) for unit in victims), dimensions)
-
-    def _parcels(self, asked: PendingRequest, host: Machine, pool: int) -> list[Parcel]:
-        return those_in(self.reach(asked, host), asked.leaf, pool)
 
     def read(self, *, is_told: bool = False) -> None:
         """Take in the notices that were given before and what is held, and hold again what they rely on.
@@ -132,9 +146,11 @@ class Reservations:
         for unit in sorted(noticed, key=given):
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None
-            self.reservation(taker, unit.host, PUBLIC).victims.append(unit)
+            self.reservation(taker, unit.host, PUBLIC).adds(unit)
             if unit.notice is not None and unit.notice.is_move:
                 self.movers[unit.asked] = None
+        needed = self.books.needed
+        self.books.needed = {asked: needed[asked] for asked in self.of if asked in needed} if needed else {}
         limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
         counted = {asked for (asked, _), units in self.books.keeps.items() if units is not None}
         unsaid: list[tuple[PendingRequest, Machine]] = []
@@ -183,20 +199,20 @@ class Reservations:
     def hold(self, asked: PendingRequest, host: Machine, most: int) -> None:
         """It brings as many units as its victims and what is idle make; what of that is idle is held for them."""
         reservation, parcels = self.of[asked][host], self.reach(asked, host)
-        freed = self._freed_of(asked, host, parcels)
-        room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
+        freed = self.freed(asked, host)
+        room = add(freed, total([parcel.room(asked) for parcel in parcels], len(freed)))
         reservation.units = min(most, count(asked.unit, room)) if self.may_stand(asked, host) else 0
         need = times(asked.unit, reservation.units)
         for pool in self._inner(asked, parcels) if reservation.units else ():
-            mine = those_in(parcels, asked.leaf, pool)
-            of_mine = self._freed_of(asked, host, mine)
-            if fits(need, add(of_mine, total((parcel.room(asked) for parcel in mine), len(freed)))):
+            mine, of_mine = self.reach(asked, host, pool), self.freed_in(asked, host, pool)
+            if fits(need, add(of_mine, total([parcel.room(asked) for parcel in mine], len(freed)))):
                 parcels, freed = mine, of_mine
                 break
         else:  # first beside what the victims leave
-            pool = self._pool_of_all(asked, host)
-            level = asked.leaf if pool == OWN else pool
-            parcels = sorted(parcels, key=lambda parcel: not is_in(parcel, asked.leaf, level))
+            if len(parcels) > 1:
+                pool = self._pool_of_all(asked, host)
+                level = asked.leaf if pool == OWN else pool
+                parcels = sorted(parcels, key=lambda parcel: not is_in(parcel, asked.leaf, level))
         hold_beyond(asked, host, parcels, beyond(need, freed))
         reservation.pool = self.pool_of(asked, host)
 
@@ -214,9 +230,8 @@ class Reservations:
         reservation = self.of[asked][host]
         parcels = self.reach(asked, host) if reservation.units else []
         for pool in self._inner(asked, parcels):
-            mine = those_in(parcels, asked.leaf, pool)
-            there = self._freed_of(asked, host, mine)
-            there = add(there, total((each.kept[asked] for each in mine if asked in each.kept), len(there)))
+            mine, there = self.reach(asked, host, pool), self.freed_in(asked, host, pool)
+            there = add(there, total([each.kept[asked] for each in mine if asked in each.kept], len(there)))
             if fits(times(asked.unit, reservation.units), there):
                 return pool
         return self._pool_of_all(asked, host)
@@ -249,13 +264,27 @@ class Reservations:
         is_released = False
         self._count_limits()
         for asked, hosts in self.of.items():
+            rests_on = self._rests_on(asked) if self.limits is None and not packs_whole(asked) else None
+            if rests_on is not None and self.books.needed.get(asked) == rests_on:
+                continue
             self.refresh(asked)
             gone += self._let_go(asked, wanted(asked) + self.moving(asked), list(hosts))
             for host in hosts:
                 is_released |= self._release_beyond(asked, host)
             self.forget_empty(asked)
+            if rests_on is not None and self._rests_on(asked) == rests_on:
+                self.books.needed[asked] = rests_on
         self.limits = None
         return gone, is_released
+
+    def _rests_on(self, asked: PendingRequest) -> object:
+        """All that says which of what is on its way to a request is needed, without share limits."""
+        found: list[object] = [len(asked.units), wanted(asked), self.moving(asked)]
+        for host, each in self.of[asked].items():
+            kept = [parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept]
+            gangs = [_told_of(unit.asked) for unit in each.victims if unit.asked.min_count]
+            found.append((host, each.units, each.pool, each.victims, self.freed_there(asked, host), kept, gangs))
+        return found
 
     def give_up(self, asked: PendingRequest) -> tuple[list[Unit], bool]:
         """One unit of a request less is on its way to share pools; the same."""
@@ -295,7 +324,7 @@ class Reservations:
         for unit in found:
             assert unit.notice is not None
             assert unit.notice.taker is not None
-            self.of[unit.notice.taker][unit.host].victims.remove(unit)
+            self.of[unit.notice.taker][unit.host].drops(unit)
         return found
 
     def forget_empty(self, asked: PendingRequest) -> None:
@@ -336,7 +365,7 @@ class Reservations:
             is_needless = others + sum(fewer.values()) >= min(needed, self.units(asked))
             if is_needless and (self.may_stay is None or self.may_stay(units)):
                 for unit in units:
-                    mine[unit.host].victims.remove(unit)
+                    mine[unit.host].drops(unit)
                     if self.limits is not None and unit.pool != OWN:
                         self.limits.add(unit.asked, 1)
                 for host, left in fewer.items():
@@ -355,7 +384,7 @@ class Reservations:
         reservation, stay = self.of[asked][host], [unit for unit in units if unit.host is host]
         if stay and are_alone(self.books):
             return 0
-        among = set(self._parcels(asked, host, reservation.pool) if stay else ())
+        among = set(self.reach(asked, host, reservation.pool) if stay else ())
         room = self.freed_there(asked, host)
         for unit in stay:
             room = less(room, free_of(unit, among, len(room)))
@@ -363,6 +392,8 @@ class Reservations:
 
     def _release_beyond(self, asked: PendingRequest, host: Machine) -> bool:
         """What is held and no longer needed is idle again; whether there was any."""
+        if all(asked not in parcel.kept for parcel in host.parcels):
+            return False
         needed = beyond(times(asked.unit, self.of[asked][host].units), self.freed_there(asked, host))
         is_released = False
         for parcel in host.parcels:
@@ -393,6 +424,11 @@ def wanted(asked: PendingRequest) -> int:
 def given(unit: Unit) -> int:
     """A number that is larger for notices given later."""
     return unit.notice.serial if unit.notice else 0
+
+
+def _told_of(gang: PendingRequest) -> tuple[int, int]:
+    """Units of a gang, and how many of them are under notice."""
+    return len(gang.units), sum([unit.notice is not None for unit in gang.units])
 
 
 def _latest(unit: Unit) -> tuple[int, int]:

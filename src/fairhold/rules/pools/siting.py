@@ -64,7 +64,10 @@ def hosts_for(
     reservations : what is on its way to it; a gang that packs stays on the host where it stands, or, while it stands
         nowhere, where it will
     """
-    found = [host for host in hosts if not host.is_closed and (asked.siting is None or will_do(asked, host))]
+    found = [host for host in hosts if not host.is_closed]
+    if asked.siting is None:  # the common case
+        return found
+    found = [host for host in found if will_do(asked, host)]
     if packs_whole(asked):
         found = where_packed(asked, found, reservations)
     if is_choosy(asked):

@@ -64,7 +64,7 @@ class _Review:
         let_stay(self.found, units)
         mine = self.reservations.of[taker]
         for unit in units:
-            mine[unit.host].victims.remove(unit)
+            mine[unit.host].drops(unit)
         for host, number in there.items():
             for parcel in host.parcels:
                 parcel.unkeep(taker)

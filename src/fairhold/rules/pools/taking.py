@@ -159,7 +159,7 @@ class Taker:
         )
         for unit in pick.victims:
             self.give(unit, asked, "quota")
-            self.reservations.reservation(asked, unit.host, PUBLIC).victims.append(unit)
+            self.reservations.reservation(asked, unit.host, PUBLIC).adds(unit)
         self._count(asked, reservation, -1)
         reservation.units += 1
         self._hold(asked, source, pick.host)
@@ -214,7 +214,7 @@ class Taker:
         self.spare(victims)
         for host in {unit.host: None for unit in victims}:
             there = self.reservations.of[asked][host]
-            there.victims = [unit for unit in there.victims if unit not in set(victims)]
+            there.takes([unit for unit in there.victims if unit not in victims])
         reservation = self.reservations.of[asked][done.pick.host]
         self._count(asked, reservation, -1)
         reservation.units, reservation.pool = reservation.units - 1, done.pool

@@ -36,7 +36,7 @@ def unplace_for(reservations: Reservations, asked: PendingRequest, units: Iterab
     """The same of units that would go for a request: what it needs of theirs is held for it at once."""
     for host, parcels in unplace(reservations.books, units).items():
         reservation = reservations.of[asked][host]
-        reservation.victims = [unit for unit in reservation.victims if unit in unit.asked.units]
+        reservation.takes([unit for unit in reservation.victims if unit in unit.asked.units])
         need = beyond(times(asked.unit, reservation.units), reservations.freed_there(asked, host))
         hold_beyond(asked, host, [each for each in reservations.reach(asked, host) if each in parcels], need)
         reservation.pool = reservations.pool_of(asked, host)

@@ -50,15 +50,15 @@ class Needless:
         """Let units stay that go together, if they may, and hold what is idle in place of theirs."""
         if are_alone(self._books) and any(is_awaited(self._reservations, unit.asked, unit.host) for unit in units):
             return
-        before: dict[Reservation, list[Unit]] = {}
+        before: dict[Reservation, tuple[Unit, ...]] = {}
         needs: dict[tuple[PendingRequest, Machine], Vector] = {}
         for unit in units:
             assert unit.notice is not None
             taker, host = unit.notice.taker, unit.host
             assert taker is not None
             reservation = self._reservations.of[taker][host]
-            before.setdefault(reservation, list(reservation.victims))
-            reservation.victims.remove(unit)
+            before.setdefault(reservation, reservation.victims)
+            reservation.drops(unit)
             needs[taker, host] = times(taker.unit, reservation.units)
         may_stay = self._reservations.may_stay
         if self._fit(needs) and self._is_in_order(units) and (may_stay is None or may_stay(units)):
@@ -69,7 +69,7 @@ class Needless:
             let_stay(self._found, units)
         else:
             for reservation, victims in before.items():
-                reservation.victims = victims
+                reservation.takes(victims)
 
     def _fit(self, needs: Mapping[tuple[PendingRequest, Machine], Vector]) -> bool:
         """Whether what is idle is enough for what takers need beside what the others free, and is held for them."""

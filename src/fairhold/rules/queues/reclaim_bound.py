@@ -43,6 +43,6 @@ def can_reclaim_nothing(
         tried.add(kind)
         if may_reclaim(queues, asked.leaf, amounts_of(asked.unit, units)) is None:
             return False
-        if any(each.units and each.model.priority < asked.model.priority for each in books.by_leaf[asked.leaf]):
+        if classes.holds_less_urgent(asked):
             return False
     return True

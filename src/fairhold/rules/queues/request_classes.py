@@ -9,6 +9,7 @@ one of them gets nothing, none does.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.units import UNLIMITED
@@ -40,18 +41,24 @@ class RequestClass:
 
 
 class RequestClasses:
-    """All requests of some books: `alone` are those of no class; of: what is the same in a class → the class.
+    """All requests of some books; of: what is the same in a class → the class.
+
+    alone : those of no class → their priority
 
     left : those that have left their class since they were sorted
+    hungry : those alone that wanted more than they held when the cycle began
     """
 
     def __init__(self) -> None:
-        self.alone: dict[PendingRequest, None] = {}
+        self.alone: dict[PendingRequest, int] = {}
         self.of: dict[object, RequestClass] = {}
         self.left: list[PendingRequest] = []
+        self.hungry: dict[PendingRequest, None] = {}
         self._where: dict[PendingRequest, tuple[RequestClass, int]] = {}
         """Request of a class → the class, and the units that it counts for there."""
         self._wanting: dict[PendingRequest, None] = {}
+        self._priorities: dict[int, Counter[int]] = {}
+        """Leaf → priority → how many of those alone have it."""
 
     @property
     def all(self) -> Iterable[RequestClass]:
@@ -61,13 +68,20 @@ class RequestClasses:
     @property
     def waiting(self) -> list[PendingRequest]:
         """Those alone that want more than they hold, and may."""
-        return [asked for asked in self._wanting if asked in self.alone and asked.waiting]
+        return [asked for asked in self.hungry if asked.waiting]
 
     @property
     def kinds(self) -> list[PendingRequest]:
         """Those alone that wanted more when the cycle began, and the first of every class."""
-        alone = [asked for asked in self._wanting if asked in self.alone]
-        return alone + [request_class.line[0] for request_class in self.all if request_class.line]
+        return [*self.hungry, *(request_class.line[0] for request_class in self.all if request_class.line)]
+
+    def holds_less_urgent(self, asked: PendingRequest) -> bool:
+        """Whether another request of its leaf holds units and has a lower priority."""
+        mine, leaf = asked.model.priority, asked.leaf
+        known = self._priorities.get(leaf)
+        if known is None or min(known) >= mine:
+            return False
+        return any(each.leaf == leaf and each.units and each.model.priority < mine for each in self.alone)
 
     def sort(self, books: PoolBooks, requests: Iterable[PendingRequest]) -> None:
         """Put requests where they belong as books are now; those that are not in them are nowhere."""
@@ -85,15 +99,22 @@ class RequestClasses:
                 continue
             is_alone = asked.units or asked.away or asked.most < UNLIMITED
             if is_alone or not asked.count or asked in takers:
-                self.alone[asked] = None
+                self._stand(asked)
             else:
                 self._put(asked)
 
     def stand_alone(self, asked: PendingRequest) -> None:
         """A request leaves its class."""
         self._drop(asked)
-        self.alone[asked] = None
+        self._stand(asked)
         self.left.append(asked)
+
+    def _stand(self, asked: PendingRequest) -> None:
+        """It is of no class."""
+        self.alone[asked] = asked.model.priority
+        self._priorities.setdefault(asked.leaf, Counter())[asked.model.priority] += 1
+        if asked in self._wanting:
+            self.hungry[asked] = None
 
     def _put(self, asked: PendingRequest) -> None:
         kind = kind_of(asked.model)
@@ -105,7 +126,15 @@ class RequestClasses:
         self._where[asked] = request_class, asked.count
 
     def _drop(self, asked: PendingRequest) -> None:
-        self.alone.pop(asked, None)
+        priority = self.alone.pop(asked, None)
+        if priority is not None:
+            self.hungry.pop(asked, None)
+            of_leaf = self._priorities[asked.leaf]
+            of_leaf[priority] -= 1
+            if not of_leaf[priority]:
+                del of_leaf[priority]
+                if not of_leaf:
+                    del self._priorities[asked.leaf]
         where = self._where.pop(asked, None)
         if where is not None:
             request_class, units = where

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import inf, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.kernels._jit import fits
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.queues import QueueColumns, Scratch, divide_queues
 from fairhold.rules.queues.as_kai import KaiSiblings, divide_as_kai
 from fairhold.rules.queues.dividing import Correction, Siblings, divide
 from fairhold.units import UNLIMITED
@@ -39,6 +43,7 @@ class FairShares:
         self._terms = terms
         self._known: dict[int, tuple[int, Mapping[int, Fraction], list[int], list[Amount]]] = {}
         """Place of a resource → its total, usage, what rows can use, and their shares, as of before."""
+        self._columns: dict[int, Columns] = {}
 
     def divide(
         self, at: int, total: int, requested: Sequence[int], usage: Mapping[int, Fraction], rows: Collection[int]
@@ -47,6 +52,10 @@ class FairShares:
         terms, known = self._terms, self._known.get(at)
         if terms.settings.division == "kai":
             return _as_kai(terms, at, total, requested, usage)
+        if not usage and is_compiled(terms, at, total, requested):
+            self._known.pop(at, None)
+            return self._in_columns(at, total, requested)
+        self._columns.pop(at, None)
         if known is None or known[:2] != (total, usage):
             wanted = usable(terms, at, requested)
             share: list[Amount] = [0] * len(terms.above)
@@ -58,6 +67,18 @@ class FairShares:
         self._divide(at, total, usage, wanted, share, changed)
         self._known[at] = total, usage, wanted, share
         return share
+
+    def _in_columns(self, at: int, total: int, requested: Sequence[int]) -> list[Amount]:
+        """The same by the kernel."""
+        queues, size = columns_of(self._terms, at), len(self._terms.above)
+        kept = self._columns.get(at)
+        if kept is None or kept.share[ROOT] != total:
+            kept = self._columns[at] = Columns(zeros(size), queues.is_parent[:], zeros(size))
+            kept.share[ROOT] = total
+        scratch = Scratch(zeros(size), zeros(size), zeros(size))
+        of_rows = array("q", requested)
+        divide_queues.run(True, queues, self._terms.steps[at], UNLIMITED, of_rows, *kept, scratch)  # noqa: FBT003
+        return list(kept.share)
 
     def _divide(  # noqa: PLR0917 - what is divided
         self,
@@ -86,6 +107,38 @@ class FairShares:
                     if terms.children[row] and row not in changed:
                         changed.add(row)
                         heappush(open_, row)
+
+
+class Columns(NamedTuple):
+    """What rows can use, who is to be divided again, and shares, as of before."""
+
+    wanted: array[int]
+    again: array[int]
+    share: array[int]
+
+
+def is_compiled(terms: QueueTerms, at: int, total: int, requested: Sequence[int]) -> bool:
+    """Whether fair shares of one resource are computed by the compiled kernel, where no history counts."""
+    if not fits(len(terms.above), 0):
+        return False
+    queues = columns_of(terms, at)
+    return fits(len(terms.above), max(total, *requested, terms.steps[at]) * sum(queues.weight))
+
+
+def columns_of(terms: QueueTerms, at: int) -> QueueColumns:
+    """The settings of one resource in columns, made once."""
+    found = terms.columns.get(at)
+    if found is None:
+        parent = array("q", [above[1] if len(above) > 1 else ROOT for above in terms.above])
+        child, first, end = array("q"), array("q"), array("q")
+        for rows in terms.children:
+            first.append(len(child))
+            child.extend(sorted(rows, key=terms.priority.__getitem__, reverse=True))
+            end.append(len(child))
+        more = (array("q", each) for each in (terms.priority, terms.weight[at], terms.deserved[at], terms.limit[at]))
+        is_parent = array("q", [bool(rows) for rows in terms.children])
+        found = terms.columns[at] = QueueColumns(parent, first, end, child, is_parent, *more)
+    return found
 
 
 def use_again(

@@ -192,7 +192,7 @@ class Taking:
             unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
             unit.notice.strategy = strategy
             self.compared.pop(unit, None)
-            self.reservations.reservation(asked, unit.host, PUBLIC).victims.append(unit)
+            self.reservations.reservation(asked, unit.host, PUBLIC).adds(unit)
         self.noticed += victims
 
     def _hold(self, asked: PendingRequest, host: Machine, units: int) -> None:

@@ -16,6 +16,7 @@ import logging
 import time
 from collections import deque
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -27,7 +28,7 @@ from fairhold.store.turns import LOST
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
@@ -79,6 +80,17 @@ class LeadershipLostError(MustEndError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"leadership is lost: {why} [{self.code}]")
+
+
+@contextmanager
+def giving_way() -> Iterator[None]:
+    """Tell that the store refuses a write because another has taken it over as LeadershipLostError."""
+    try:
+        yield
+    except StoreError as error:
+        if error.code == LOST:
+            raise LeadershipLostError(error.what) from error
+        raise
 
 
 class Agents(Protocol):
@@ -325,17 +337,14 @@ class Desk:
         """Make durable what was decided; whether the log is longer by it."""
         entries = len(self.core.journal.entries)
         try:
-            self.core.commit()
+            with giving_way():
+                self.core.commit()
         except StoreWaits as error:  # what was decided is kept here and written when that is possible
             if self.trouble is None:
                 self.since = self.core.now()
                 _LOG.warning("%s%s", _BEGUN[type(error)], f" ({error.what})" if isinstance(error, StoreGone) else "")
             self.trouble, self.unwritten = error, self.core.journal.told()
             return False
-        except StoreError as error:
-            if error.code == LOST:
-                raise LeadershipLostError(error.what) from error
-            raise
         if self.trouble is not None:
             _LOG.warning(_OVER[type(self.trouble)])
         self.trouble = None

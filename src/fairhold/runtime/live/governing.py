@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,30 +20,30 @@ from fairhold.orchestrator.events import (
     TaskEnded,
 )
 from fairhold.orchestrator.queue_fitting import shares_queues
-from fairhold.ports.governor import AWAITED, REFUSED, AllSeen, Appeared, GangChanged, NodesChanged, Replaced
+from fairhold.ports.governor import (
+    AWAITED,
+    REFUSED,
+    AllSeen,
+    Appeared,
+    GangChanged,
+    NodesChanged,
+    Parted,
+    Replaced,
+    Unclear,
+)
 from fairhold.runtime.live import in_force
+from fairhold.runtime.live.explaining import Explaining
 from fairhold.runtime.live.resized import booked_for, is_booked, is_sited, is_within
-from fairhold.runtime.live.submitting import Submission
-from fairhold.runtime.live.views.waiting import reason_of
-from fairhold.units import SECOND
+from fairhold.runtime.live.seats import gang_of, gangs, part, seat_of_going, seats
+from fairhold.runtime.live.submitting import Submission, give_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairhold.model.spec import Spec
     from fairhold.orchestrator.tasks import JobRecord
-    from fairhold.ports.governor import GangKey, Governor, Report, Seat
+    from fairhold.ports.governor import Governor, Report, Seat
     from fairhold.runtime.live.core import Core
 
 _LOG = logging.getLogger("fairhold")
 
-
-EXPLAINED_EVERY = 3 * SECOND
-"""Microseconds between two looks at why pods wait."""
-MOST_EXPLAINED = 1_000
-"""Waiting jobs of a consumer, of each of which it is found why."""
-LONGEST = 0.02
-"""Seconds that such a look may take."""
 INCOMPLETE = "its gang cannot start: "
 """How the reason begins for which a job is held until so many pods are there as start together."""
 MOST_PODS = 1_000
@@ -57,23 +55,20 @@ class Governing:
 
     def __init__(self, core: Core, governor: Governor) -> None:
         self.governor = governor
-        self._seat_of = _seats(core)
+        self._seat_of = seats(core)
         """Uid of a pod → its task, of jobs from before this start that were not met again."""
         governor.met_before(self._seat_of)
-        for job, key in _gangs(core):
+        for job, key in gangs(core):
             governor.begin_gang(key, job, core.cluster.jobs[job].terms.min_count)
         self._has_seen_all, self._empty = False, set[str]()
         self._plan = core.plan
-        self._unexplained: list[str] = []
-        self._crowded: dict[str, int] = {}
-        self._explain_at, self._is_to_explain = 0, False
+        self._explaining = Explaining(governor)
 
     def begin(self, core: Core) -> None:
         """A round begins: tell the governor what clients have changed."""
         if core.plan is not self._plan:
             self._use(core)
-        if core.now() >= self._explain_at:
-            self._explain(core)
+        self._explaining.look(core)
 
     def end(self, core: Core) -> None:
         """All of a round is taken in: tell the governor which jobs are over."""
@@ -96,40 +91,6 @@ class Governing:
             _LOG.warning("no node %s: nothing starts in the resource group `%s`", what, name)
         self._empty = empty
 
-    def _explain(self, core: Core) -> None:
-        """Say at some pods why they wait, those that have waited for some time, in turn and not for long."""
-        self._explain_at, self._is_to_explain = core.now() + EXPLAINED_EVERY, False
-        if not self._unexplained:
-            self._unexplained = list(core.cluster.jobs)
-            counted = Counter(job.consumer for job in core.cluster.jobs.values() if job.waiting)
-            self._crowded = {consumer: number for consumer, number in counted.items() if number > MOST_EXPLAINED}
-        end = time.perf_counter() + LONGEST
-        while self._unexplained and time.perf_counter() < end:
-            job = core.cluster.jobs.get(self._unexplained.pop())
-            waiting = self.governor.waiting(job.name) if job is not None and job.waiting else []
-            if job is None or not waiting:
-                continue
-            self._is_to_explain = True
-            code, text = self._why(core, job)
-            for uid in waiting if code else ():
-                self.governor.explain(uid, code, text)
-        if self._is_to_explain or self._unexplained:
-            self.governor.wake_at(self._explain_at)
-
-    def _why(self, core: Core, job: JobRecord) -> tuple[str, str]:
-        """Why a job waits; of a consumer with very many of them no more than that: nothing starts while it is found."""
-        if number := self._crowded.get(job.consumer):
-            return "many-wait", f"{number} jobs of {job.consumer} wait; `kubectl fairhold explain pod` says more"
-        reason = reason_of(core, job)
-        return ("", "") if reason is None else (reason.code, reason.text)
-
-    def _explain_later(self, core: Core) -> None:
-        """Another pod waits, whose reason is told if it does for long."""
-        if not self._is_to_explain:
-            self._is_to_explain = True
-            self._explain_at = core.now() + EXPLAINED_EVERY
-            self.governor.wake_at(self._explain_at)
-
     def take(self, core: Core, report: Report) -> None:
         """Hand a report to the core."""
         if isinstance(report, NodesChanged):
@@ -139,6 +100,10 @@ class Governing:
             self._ask(core, report)
         elif isinstance(report, Replaced):
             self._replace(core, report)
+        elif isinstance(report, Parted):
+            part(core, report)
+        elif isinstance(report, Unclear):
+            self._keep(core, report)
         elif isinstance(report, GangChanged):
             self._fit_gang(core, report)
         elif isinstance(report, AllSeen):
@@ -154,14 +119,9 @@ class Governing:
         uid = asked.work[0]
         is_last = uid in self._seat_of
         job, index = self._seat(core, asked)
-        known = core.cluster.jobs.get(job)
-        if asked.is_going and (known is None or asked.attempt not in known.attempts):
-            self.governor.unwanted(uid)
-            if known is not None and known.hold == AWAITED:  # its end was recorded, and its object is still there
-                self._await(core, (job, index))
+        if self._has_gone(core, uid, (job, index), asked):
             return
-        group = asked.terms.resource_group
-        if not job and asked.host and (group, asked.host) not in core.cluster.hosts:
+        if not job and asked.host and (asked.terms.resource_group, asked.host) not in core.cluster.hosts:
             what = f"it runs on the node `{asked.host}`, which is no host of `{asked.terms.consumer}`"
             mend = "compare `nodes` of the plan with the node's labels"
             self.governor.refused(uid, Fault("unknown-host", what, mend))
@@ -173,34 +133,69 @@ class Governing:
             for each in asked.work:
                 self.governor.refused(each, error.faults[0])
             return
-        record = core.cluster.jobs.get(job)
-        if record is None or record.is_cancelled or record.is_over:
+        record = _going_on(core, job)
+        if record is None:
             for each in asked.work:
                 self.governor.unwanted(each)
         elif len(asked.work) > 1:
             for number, each in enumerate(asked.work):
                 self.governor.accepted(each, (job, index + number))
-            self._explain_later(core)
+            self._explaining.look_later(core)
         else:
             self._find(core, asked, record, index, is_last=is_last or not asked.is_going)
+
+    def _has_gone(self, core: Core, uid: str, seat: Seat, said: Appeared | Unclear) -> bool:
+        """Whether a pod is over, and the service has written that down already, or never knew of it."""
+        known = core.cluster.jobs.get(seat[0])
+        if not said.is_going or (known is not None and said.attempt in known.attempts):
+            return False
+        self.governor.unwanted(uid)
+        if known is not None and known.hold == AWAITED:  # its end was recorded, and its object is still there
+            self._await(core, seat)
+        return True
+
+    def _keep(self, core: Core, said: Unclear) -> None:
+        """A pod whose terms cannot be worked out keeps what is booked for it; one at the gate has nothing to keep."""
+        uid = said.uid
+        job, index = self._seat_of.pop(uid, ("", 0))
+        if not job:
+            job, index = self.governor.seat_of(uid)
+        if self._has_gone(core, uid, (job, index), said):
+            return
+        record = _going_on(core, job)
+        if record is None:
+            self.governor.unwanted(uid)
+            return
+        index, attempts = _standing(core, record, index, said.attempt)
+        if said.has_begun and attempts:
+            self.governor.accepted(uid, (job, index), attempts[0], _host_of(core, attempts[0]))
+            self._outgrow(core, uid, record, said.fault.what)
+        else:
+            self._part(core, Parted(uid, said.user, job, index))
+            self.governor.refused(uid, said.fault)
+
+    def _part(self, core: Core, parted: Parted) -> None:
+        """The governor and the core forget that a pod is the one of a task, whose end is no reason to stop it."""
+        self.governor.part(parted.uid)
+        part(core, parted)
 
     def _seat(self, core: Core, asked: Appeared) -> Seat:
         """The task that a pod has already: from before this start, or as others let it go; without a job = none."""
         seat = self._seat_of.pop(asked.work[0], None) or self.governor.seat_of(asked.work[0])
-        return seat if seat[0] else _seat_of_going(core, asked)
+        return seat if seat[0] else seat_of_going(core, asked)
 
-    def _submit(self, core: Core, asked: Appeared) -> str:
+    def _submit(self, core: Core, asked: Appeared, *, is_rebooked: bool = False) -> str:
         """A new job. Raises InputError where it cannot be accepted.
 
         Whoever submits a pod chooses its priority class, and must not put it out of reach of others by that.
+        is_rebooked : the pod has a job, which it keeps if this is refused
         """
         terms, books = asked.terms, core.cluster.books.get(POOLED)
         if books is not None and shares_queues(books, terms.consumer):
             terms = replace(terms, preemptible=True)
-        is_again = core.observes or asked.is_anew  # what others take back and give again comes again
-        uid = "" if is_again else asked.work[0]
-        job = core.submit(Submission(asked.user, uid, terms, asked.spec))
-        if key := _gang_of(asked.spec):
+        is_again = core.observes or is_rebooked  # what others take back and give again comes again
+        job = core.submit(Submission(asked.user, "" if is_again else asked.work[0], terms, asked.spec))
+        if key := gang_of(asked.spec):
             self.governor.begin_gang(key, job, asked.terms.min_count)
         return job
 
@@ -247,68 +242,70 @@ class Governing:
 
     def _find(self, core: Core, asked: Appeared, job: JobRecord, index: int, *, is_last: bool) -> None:
         """Tell the governor where a pod stands: it waits, was let go, or is adopted as it runs already."""
-        uid, seat = asked.work[0], (job.name, index)
-        if asked.attempt in job.attempts:  # it has changed its place since that was written down
-            index = core.cluster.attempts[asked.attempt].index
-            seat = job.name, index
-        attempts = [number for number in job.attempts if core.cluster.attempts[number].index == index]
-        host = core.cluster.attempts[attempts[0]].places[0][0] if attempts else ""
-        if attempts and asked.attempt not in {0, *attempts} and asked.host != host:  # from before another attempt
+        uid = asked.work[0]
+        index, attempts = _standing(core, job, index, asked.attempt)
+        is_older = bool(attempts) and asked.attempt not in {0, *attempts}
+        if is_older and asked.host != _host_of(core, attempts[0]):  # from before another attempt
             self.governor.unwanted(uid)
             return
         if not attempts and asked.host:
             try:
                 core.feed(TaskAdopted(job.name, asked.host, asked.is_running, asked.last))
             except InputError as error:
-                core.feed(TaskCancelled(*seat))
+                self._part(core, Parted(uid, asked.user, job.name, index))
                 self.governor.refused(uid, error.faults[0])
                 return
-            attempts = list(job.attempts)[-1:]
-            index = core.cluster.attempts[attempts[0]].index
-            seat = job.name, index
+            index, attempts = _standing(core, job, index, list(job.attempts)[-1])
+        seat = job.name, index
         is_anothers = not asked.attempt and bool(attempts) and self.governor.is_held(attempts[0])
         if attempts and not is_anothers:  # else it waits until the pod whose place it takes is over
-            host = core.cluster.attempts[attempts[0]].places[0][0]
-            self.governor.accepted(uid, seat, attempts[0], host, is_last=is_last)
+            self.governor.accepted(uid, seat, attempts[0], _host_of(core, attempts[0]), is_last=is_last)
             if not (asked.is_going or is_booked(asked.terms, job)):
                 self._rebook(core, asked, job, attempts[0])
         elif not (is_booked(asked.terms, job) and is_sited(asked.terms, job)) and job.terms.tasks == 1:
             self.governor.accepted(uid, seat)
             self.governor.ask_anew(uid)
-            core.feed(TaskCancelled(*seat))
         else:
             self.governor.accepted(uid, seat)
             if (job.hold or "").startswith(REFUSED):  # for a while, which nobody counts any more
                 core.feed(JobReleased(job.name))
-            self._explain_later(core)
+            self._explaining.look_later(core)
 
     def _rebook(self, core: Core, asked: Appeared, job: JobRecord, number: int) -> None:
-        """A pod that was let go was resized: it goes on as another job, which holds what it asks for now.
+        """A pod that was let go asks for something else: it goes on as another job, which holds that.
 
         One of a gang, or that is to give way, or whose new amounts are refused, keeps its job. What it asks for beyond
         that is counted at its node and told.
         """
         uid, held = asked.work[0], core.cluster.attempts[number]
-        why = new = ""
-        if job.terms.tasks > 1 or _gang_of(asked.spec) is not None:
+        new = why = ""
+        if job.terms.tasks > 1 or gang_of(asked.spec) is not None:
             why = "all pods of its gang hold the same"
         elif held.notice is not None or held.stopping:
             why = "it has to give way"
         else:
             try:
-                new = self._submit(core, replace(asked, is_anew=True))
+                new = self._submit(core, asked, is_rebooked=True)
+                core.feed(TaskAdopted(new, asked.host, asked.is_running, asked.last))
             except InputError as error:
                 why = error.faults[0].what
-        if new:
-            self.governor.booked_anew(uid)
-            self._find(core, asked, core.cluster.jobs[new], 0, is_last=True)
-            core.feed(TaskCancelled(job.name, held.index))
-            end = Exit("cancel", detail=f"its pod was resized, and goes on as job {new}")
-            core.feed(TaskEnded(number, Outcome.STOPPED, end))
-        elif not is_within(asked.terms, job):
-            booked = booked_for(core.plan, job)
-            text = ", ".join(f"{name} {decimal_text(amount)}" for name, amount in booked)
-            self.governor.outgrew(uid, booked, f"it was resized to more than is booked for it, {text}: {why}")
+        if why:
+            if new:
+                core.feed(TaskCancelled(new, 0))
+            self._outgrow(core, uid, job, why)
+            return
+        (again,) = core.cluster.jobs[new].attempts
+        self._part(core, Parted(uid, asked.user, job.name, held.index))
+        self.governor.accepted(uid, (new, 0), again, asked.host)
+        give_key(core, asked.user, uid, new)
+        end = Exit("cancel", detail=f"what its pod asks for was booked anew, as job {new}")
+        core.feed(TaskEnded(number, Outcome.STOPPED, end))
+
+    def _outgrow(self, core: Core, uid: str, job: JobRecord, why: str) -> None:
+        """A pod keeps its job whatever it asks for by now; why: it gets no other."""
+        booked = booked_for(core.plan, job)
+        text = ", ".join(f"{name} {decimal_text(amount)}" for name, amount in booked if amount)
+        self.governor.outgrew(uid, booked, f"it asks for more than is booked for it, {text}: {why}")
 
     def _replace(self, core: Core, report: Replaced) -> None:
         """A pod takes the place of another: later starts find the task by it."""
@@ -320,7 +317,6 @@ class Governing:
         is_same = terms is None or (spec.consumer == terms.consumer and is_booked(terms, job) and is_sited(terms, job))
         if not is_same:
             self.governor.ask_anew(report.uid)
-            core.feed(TaskCancelled(report.job, report.index))
             return
         labels = dict(spec.labels)
         for key, word in (("pod", report.pod), ("uid", report.uid), ("owner", report.owner)):
@@ -355,36 +351,18 @@ class Governing:
         return bool(slash)
 
 
-def _seat_of_going(core: Core, asked: Appeared) -> Seat:
-    """The task of a pod that is ending and whose place another has taken: its attempt runs, of a pod of its family."""
-    attempt = core.cluster.attempts.get(asked.attempt) if asked.is_going else None
-    spec = core.specs.of(attempt.job.name) if attempt is not None else None
-    if attempt is None or spec is None or not asked.spec.labels["owner"]:
-        return "", 0
-    owners = spec.labels.get("owner", "").split(",")
-    is_its = attempt.index < len(owners) and owners[attempt.index] == asked.spec.labels["owner"]
-    return (attempt.job.name, attempt.index) if is_its else ("", 0)
+def _going_on(core: Core, job: str) -> JobRecord | None:
+    """A job that is not over, nor about to be."""
+    record = core.cluster.jobs.get(job)
+    return None if record is None or record.is_cancelled or record.is_over else record
 
 
-def _gang_of(spec: Spec) -> GangKey | None:
-    """The gang whose job it is."""
-    said = spec.labels.get("gang", "").split("/", 2)
-    return (said[0], said[1], said[2]) if len(said) > 2 else None
+def _standing(core: Core, job: JobRecord, index: int, attempt: int) -> tuple[int, list[int]]:
+    """The task of a pod and its attempts; by its attempt, it may have changed its place since that was written down."""
+    if attempt in job.attempts:
+        index = core.cluster.attempts[attempt].index
+    return index, [number for number in job.attempts if core.cluster.attempts[number].index == index]
 
 
-def _gangs(core: Core) -> Iterator[tuple[str, GangKey]]:
-    """Jobs of gangs that have not ended."""
-    for job in core.cluster.jobs:
-        spec = core.specs.of(job)
-        if spec is not None and (key := _gang_of(spec)) is not None:
-            yield job, key
-
-
-def _seats(core: Core) -> dict[str, Seat]:
-    """Uid of a pod → job that has not ended, and the number of its task."""
-    found: dict[str, Seat] = {}
-    for job in core.cluster.jobs:
-        spec = core.specs.of(job)
-        if spec is not None and "uid" in spec.labels:
-            found |= {uid: (job, index) for index, uid in enumerate(spec.labels["uid"].split(","))}
-    return found
+def _host_of(core: Core, attempt: int) -> str:
+    return core.cluster.attempts[attempt].places[0][0]

@@ -78,7 +78,7 @@ class Journal:
         self.write(lambda batch: batch.change_spec(job, body))
 
     def put_key(self, user: str, key: str, job: str, at: int) -> None:
-        """With which key a user submitted a job."""
+        """With which key a user submitted a job; empty = with none."""
         self.keys[user, key] = job
         self.write(lambda batch: batch.put_key(user, key, job, at))
 

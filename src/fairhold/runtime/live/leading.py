@@ -26,10 +26,10 @@ _LOOK = 0.2
 """Seconds between two looks whether a signal has come."""
 
 
-def open_leader(access: Access, settings: ClusterSettings, on_lost: Callable[[], None]) -> Leader | None:
+def open_leader(access: Access, settings: ClusterSettings, on_changed: Callable[[], None]) -> Leader | None:
     """One who may lead, None where there is no other."""
     namespace = lease_namespace(access, settings)
-    return Leader(Api(access), namespace, Terms(settings.lease), on_lost) if namespace else None
+    return Leader(Api(access), namespace, Terms(settings.lease), on_changed) if namespace else None
 
 
 def lease_namespace(access: Access, settings: ClusterSettings) -> str:

@@ -24,7 +24,7 @@ from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.desk import Desk, Feeding
+from fairhold.runtime.live.desk import Desk, Feeding, giving_way
 from fairhold.runtime.live.leases import PromisedLeases
 from fairhold.runtime.live.led import Led
 from fairhold.runtime.live.numbering import rise_above
@@ -183,14 +183,14 @@ class Live:
         directory = settings.directory
         check_path(directory)
         make_state_directory(directory)
-        text = read_text(settings.plan) if settings.plan else ""
-        name = str(settings.plan or "the store")
+        file = None if settings.is_again else settings.plan  # another has led since it was read, or may have
+        text, name = read_text(file) if file else "", str(file or "the store")
         plan = parse_plan(text, name, places=True)[0] if text else None
-        if plan and not settings.is_again and not has_store(settings.place):
+        if plan and not has_store(settings.place):
             check_own_host(plan, settings.own)
         self._cluster = plan.cluster if plan else ""
         wakes: list[Callable[[], None]] = []
-        with ExitStack() as opened:
+        with giving_way(), ExitStack() as opened:
             self._rising = Rising(0)
             turn = self._turn(listen, opened, lambda: wakes[0]() if wakes else None)
             self.store, self.leader = turn.store, turn.leader
@@ -293,7 +293,7 @@ class Live:
             is_planned=self._is_planned,
             handed_out=lambda: [resource.name for resource in self.core.plan.resources],
             authority=self._authority,
-            rank=lambda: Rank(self.store.term, self.store.last),
+            rank=lambda: Rank(self.store.term, self.store.last, secret),
             ahead=self._outdone.told,
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
@@ -380,6 +380,7 @@ def open_live(settings: LiveSettings, listen: Listen = nobody_listens) -> Live:
 
     listen : called when the store is this service's alone, and before a plan is put in force: where it raises, nothing
              has changed; returns the address for clients. A standby calls it before it waits, and again with who waits
-    Raises InputError where the plan, the store or the directory are at fault, and what `listen` raises.
+    Raises InputError where the plan, the store or the directory are at fault, LeadershipLostError where another takes
+    the store over meanwhile, and what `listen` raises.
     """
     return Live(settings, listen)

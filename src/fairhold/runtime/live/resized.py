@@ -33,7 +33,8 @@ def is_sited(terms: JobSubmitted, job: JobRecord) -> bool:
 
 
 def booked_for(plan: Plan, job: JobRecord) -> Amounts:
-    """What a task of a job holds, in names and units of Kubernetes."""
+    """What a task of a job holds, in names and units of Kubernetes, with 0 of what it could hold, too."""
     if job.terms.unit:
-        return amounts_of_told(plan.kubernetes, plan.resources, job.terms.unit)
+        none = {plan.kubernetes.name_of(resource.name): Fraction(0) for resource in plan.resources}
+        return tuple((none | dict(amounts_of_told(plan.kubernetes, plan.resources, job.terms.unit))).items())
     return tuple((name, job.units * amount) for name, amount in plan.resource_groups[job.resource_group].slot)

@@ -90,11 +90,14 @@ class StoreLeader(Leader):
         lease: StoreLease,
         addresses: tuple[str, ...],
         duration: float,
-        on_lost: Callable[[], None] = lambda: None,
+        on_changed: Callable[[], None] = lambda: None,
     ) -> None:
         terms = Terms(duration)
-        super().__init__(f"{socket.gethostname()}-{secrets.token_hex(4)}", terms, on_lost, regains=True)
+        super().__init__(f"{socket.gethostname()}-{secrets.token_hex(4)}", terms, on_changed, regains=True)
         self._lease, self._addresses, self._is_alone = lease, addresses, False
+        self._process = this_process()
+        self.term = 0
+        """By which it leads, or did; 0 = it never has."""
 
     @property
     def note(self) -> LeaderNote:
@@ -102,14 +105,19 @@ class StoreLeader(Leader):
         found: LeaderNote = self.seen.document.get(_NOTE, LeaderNote(0))
         return found
 
+    @property
+    def is_other(self) -> bool:
+        """Whether another was seen to lead."""
+        return self.seen.holder not in {"", self.identity}
+
     def begin(self, term: int) -> None:
         """Lead: the store was opened for this service alone. Raises StoreError."""
-        self._is_alone = True
+        self._is_alone, self.term = True, term
         self._lease.begin(self._mine(term))
         self.start()
 
     def _mine(self, term: int) -> LeaderNote:
-        return LeaderNote(term, self.identity, this_process(), self._addresses, self._terms.duration)
+        return LeaderNote(term, self.identity, self._process, self._addresses, self._terms.duration)
 
     def _ask(self, ask: Ask) -> Seen:
         if ask.do is Do.LOOK:
@@ -122,10 +130,12 @@ class StoreLeader(Leader):
             taken = self._lease.take(known, self._mine(known.term))
             if taken is None:
                 raise _ChangedError("another has taken the store")
+            self.term = taken.term
             return _seen(taken)
         note = known.following if ask.do is Do.HOLD else known.following._replace(holder="")
         if not self._lease.renew(known, note):
             raise _ChangedError("another has taken the store")
+        self.term = note.term
         return _seen(note)
 
     def _is_conflict(self, error: Exception) -> bool:
@@ -187,6 +197,7 @@ class Standby:
         self._place, self._state, self._is_known = place, state, is_known
         self._make_leader, self._open_here, self._make_core = make_leader, open_here, make_core
         self._came = Event()
+        self._has_waited = False
         self.leader: StoreLeader | None = None
         self.followed = 0
         """Number of the last entry that was followed."""
@@ -198,31 +209,39 @@ class Standby:
         """
         with on_signals(self._came.set):
             until = clock() + yields
-            while clock() < until and self._is_free():
+            while clock() < until and not self._is_taken():
                 if self._came.wait(_LOOK):
                     raise _stopped()
             while True:
-                try:
-                    found = self._opened() or self._followed()
-                except InputError as error:
-                    if not self._is_known or error.faults[0].code != "store-unreachable":
-                        raise
-                    found = None
-                if found is not None:
+                if found := self._tried():
                     return found
                 if self._came.wait(_AGAIN):
                     raise _stopped()
 
-    def _is_free(self) -> bool:
-        """Whether nobody has taken over what was handed over."""
-        note = self._note()
-        return note is None or not note.holder
+    def _tried(self) -> Turn | None:
+        """Open the store, or follow it until it is one's turn; None where that has to be begun anew."""
+        try:
+            return self._opened() or self._followed()
+        except InputError as error:
+            if not self._is_known or error.faults[0].code != "store-unreachable":
+                raise
+        except StoreError as error:
+            if not self._is_known:
+                raise
+            _LOG.warning("the store cannot be used, which is tried again: %s", error)
+        return None
+
+    def _is_taken(self) -> bool:
+        """Whether somebody has taken over what was handed over; False also where that cannot be found out."""
+        with suppress(StoreError):
+            note = self._note()
+            return note is not None and bool(note.holder)
+        return False
 
     def _note(self) -> LeaderNote | None:
-        """Who leads the store that is there; None = nobody has said so, or nobody can be asked."""
-        with suppress(StoreError), closing(lease_of(self._place)) as lease:
+        """Who leads the store that is there; None = nobody has ever said so. StoreError."""
+        with closing(lease_of(self._place)) as lease:
             return lease.look()
-        return None
 
     def _opened(self) -> Turn | None:
         """Open a store of which nobody has said that he leads it; None where somebody has, or uses it."""
@@ -249,7 +268,7 @@ class Standby:
         except BaseException:
             store.close()
             raise
-        return Turn(store, leader)
+        return Turn(store, leader, has_waited=self._has_waited)
 
     def _followed(self) -> Turn | None:
         """Follow the store until it is one's turn; None where that has to be begun anew."""
@@ -266,9 +285,8 @@ class Standby:
             opened.callback(leader.close)
             try:
                 leader.start()
-                has_waited = bool(leader.seen.holder)
                 core = self._follow(store, leader)
-                store.lead(self._state, leader.note.term)
+                store.lead(self._state, leader.term)
             except (StoreError, InputError) as error:
                 if isinstance(error, StoreError) and error.code == "store-behind":
                     raise StoreBehindError(error.what) from error
@@ -276,13 +294,15 @@ class Standby:
                 gc.unfreeze()  # what was followed is of no use any more
                 return None
             opened.pop_all()
-        return Turn(store, leader, core, has_waited=has_waited)
+        return Turn(store, leader, core, has_waited=self._has_waited)
 
     def _follow(self, store: Store, leader: StoreLeader) -> Core:
+        self._has_waited |= leader.is_other
         core = self._make_core(store)
         follow(core)
         _LOG.info("following the store: %d entries of its log are taken up", core.seen)
         while not leader.wait(_LOOK):
+            self._has_waited |= leader.is_other
             if self._came.is_set():
                 raise _stopped()
             check_leads(leader)

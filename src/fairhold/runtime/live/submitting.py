@@ -59,13 +59,20 @@ def job_of_key(core: Core, asked: Submission) -> str | None:
     """
     if not asked.key:
         return None
-    job = core.journal.keys.get((asked.user, asked.key)) or core.store.job_of_key(asked.user, asked.key)
-    before = None if job is None else core.specs.of(job)
+    job = core.journal.keys.get((asked.user, asked.key))
+    if job is None:
+        job = core.store.job_of_key(asked.user, asked.key)
+    before = core.specs.of(job) if job else None
     if before is None or before.argv == asked.spec.argv:
-        return job
+        return job or None
     recorded, new = (printable(shlex.join(argv))[:_SHOWN] for argv in (before.argv, asked.spec.argv))
     what = f"the key `{asked.key}` was used for job {job}, which runs `{recorded}`; this submit has `{new}`"
     raise InputError([Fault("key-reused", what, "for another job, use another key or none")])
+
+
+def give_key(core: Core, user: str, key: str, job: str = "") -> None:
+    """The same key means another job from now on; empty = none: the next submit with it makes one."""
+    core.journal.put_key(user, key, job, core.orchestrator.now)
 
 
 def raised(limit: str) -> str:

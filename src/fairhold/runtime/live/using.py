@@ -43,10 +43,9 @@ class UsageSums(NamedTuple):
     begins: int
     known: int
 
-    def of_consumer(self, path: str) -> UsageSums:
-        """What a consumer used of it, and what is below it."""
-        sums = {each: amount for each, amount in self.sums.items() if f"{each[0].consumer}/".startswith(f"{path}/")}
-        return self._replace(sums=sums)
+    def of(self, is_told: Callable[[Key], bool]) -> UsageSums:
+        """The same of some accounts alone; what there was is that of all."""
+        return self._replace(sums={each: amount for each, amount in self.sums.items() if is_told(each[0])})
 
 
 class _Sums:

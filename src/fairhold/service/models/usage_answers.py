@@ -17,6 +17,7 @@ class Capacity(Answer):
     up_seconds: str
     down_seconds: str
     reserved_seconds: str = Field(description="Of what was up: idle slots that are never lent.")
+    held_seconds: str = Field(description="What all together held.")
 
 
 class Balance(Answer):

@@ -15,7 +15,7 @@ from fairhold.store.postgresql.patience import Patience
 from fairhold.store.postgresql.session import PostgresConnection
 from fairhold.store.postgresql.troubles import speaking
 from fairhold.store.tables import table
-from fairhold.store.turns import LEADER, Turn, put_turn, put_word, turn_of
+from fairhold.store.turns import LEADER, Turn, put_turn, put_word, taken_over, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,14 @@ class SharedLease:
 
     def begin(self, note: LeaderNote) -> None:
         """Write one's own note."""
-        self._asked(lambda connection: put_word(connection, LEADER, note.text))
+
+        def begin(connection: PostgresConnection) -> None:
+            with connection.raw.transaction():
+                put_word(connection, LEADER, note.text)  # waits for who takes the store over at this moment
+                if turn_of(connection).term > note.term:
+                    raise taken_over()
+
+        self._asked(begin)
 
     def renew(self, seen: LeaderNote, note: LeaderNote) -> bool:
         """Write it again."""

@@ -29,7 +29,7 @@ from fairhold.store.tables import seal_all
 from fairhold.store.transfer import refuse_differences, transfer
 from fairhold.store.troubles import DAMAGED, FOREIGN, refusal
 from fairhold.store.troubles import refusing as refusing_files
-from fairhold.store.turns import Turn, put_word, taken_over, turn_of
+from fairhold.store.turns import Turn, check_turn, put_word, taken_over, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,16 +95,14 @@ def follow_store(address: Address) -> PostgresStore:
 
 def lead(store: PostgresStore, address: Address, directory: Path, term: int) -> None:
     """Let a store that follows write, once its lease was taken. psycopg.Error, StoreError, InputError."""
-    lock = Lock(directory, replaces=True)
+    connection = held(address)
     try:
-        connection = held(address)
-        try:
-            store.begin(lock, connection, term)
-        except BaseException:
-            connection.close()
-            raise
+        check_turn(connection, Turn(term))
+        with refusing_files(directory):
+            lock = Lock(directory, replaces=True)
+        store.begin(lock, connection, term)
     except BaseException:
-        lock.release()
+        connection.close()
         raise
 
 

@@ -68,12 +68,10 @@ class PostgresStore(SqlStore):
         term : that was taken, 0 = the next, for who has the store for itself alone
         """
         self._lock, self._connection = lock, connection
-        self._end, there = queries.end_of_log(connection), turn_of(connection)
-        self._turn = Turn(term or there.term + 1)
+        self._end = queries.end_of_log(connection)
+        self._turn = Turn(term or turn_of(connection).term + 1)
         if not term:
             put_turn(connection, self._turn)
-        elif there != self._turn:
-            raise taken_over()
 
     def lead(self, directory: Path, term: int) -> None:
         """Write from now on: the lease was taken, with this term. StoreError where it was taken again, StoreGone.

@@ -63,7 +63,7 @@ class Filling:
         self.seeking.line(asked)  # as it is before a unit is placed, which may be taken away again
         tries: Iterable[Host | None] = [None]
         if packs(asked):
-            hosts = able_hosts(asked, self.seeking.hosts)
+            hosts = sorted(able_hosts(asked, self.seeking.hosts), key=lambda host: self.seeking.key(asked, host))
             has = [host for host in hosts if any(asked.id in parcel.kept for parcel in host.parcels)]
             tries = [*has, *(host for host in hosts if host not in has)]
         return next((placed for only in tries if (placed := self._put_on(asked, units, only))), [])

@@ -32,11 +32,23 @@ SLOTS = "slots"
 """What slots are called beside resources; no resource has this name."""
 UNSIZED = ""
 """What is said in the place of a resource where it is not known of what size units were."""
+_ALL_HELD = "held"
 _DIGITS = 9
 MOST_PARTS = 1_000
 MONEY = 6
 """Digits of a currency behind the point."""
 _UNSEEN = "capacity and the lenders of resources are on record only from {} on"
+
+
+class Others(NamedTuple):
+    """Accounts of which somebody is told no more than sums.
+
+    keeps : whether an account is one of them
+    name  : what stands for all their consumers; empty = nothing is told of them
+    """
+
+    keeps: Callable[[Key], bool]
+    name: str = ""
 
 
 class UsageQuery(NamedTuple):
@@ -46,6 +58,7 @@ class UsageQuery(NamedTuple):
     resources : those that are asked for, `SLOTS` among them; none = all
     consumer  : path; what is below it too, empty = all
     step      : microseconds of each part of the time that has rows of its own, 0 = the time is one part
+    others    : whose names are kept from who asks, None = nobody's are
     """
 
     since: int
@@ -54,6 +67,18 @@ class UsageQuery(NamedTuple):
     resources: Collection[str] = ()
     consumer: str = ""
     step: int = 0
+    others: Others | None = None
+
+    def is_told(self, key: Key) -> bool:
+        """Whether an account is part of what is told, be it among the sums of others."""
+        if self.others is not None and not self.others.name and self.others.keeps(key):
+            return False
+        return f"{key.consumer}/".startswith(f"{self.consumer.rstrip('/')}/")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all accounts are told of."""
+        return not self.consumer.strip("/") and (self.others is None or bool(self.others.name))
 
     def check(self) -> None:
         """Raise InputError where `by` names something else, or `until` is before `since`."""
@@ -105,11 +130,11 @@ def _document(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
     """The whole time as one part."""
     store, costs = spans.store, Costs(tail.prices)
     found = usage_sums(spans, tail, query.since, query.until, _marks(query.by, costs))
-    if query.consumer.strip("/"):
-        found = found.of_consumer(query.consumer.rstrip("/"))
     amounts = _Amounts()
-    rows = _rows(found, query.by, _labels(store, found, query.by), amounts, costs)
     capacity = _capacity(found, amounts)
+    if not query.is_whole:
+        found = found.of(query.is_told)
+    rows = _rows(found, query, _labels(store, found, query.by), amounts, costs)
     told = {resource for *_, resource in rows}
     _check_resources(query.resources, {*tail.units, *told})
     wanted = set(query.resources) or {*told, *(resource for _, resource in capacity)}
@@ -129,14 +154,14 @@ def _document(spans: KeptSpans, tail: Tail, query: UsageQuery) -> Document:
         "capacity": [
             {name_of_time: time for name_of_time in query.by if name_of_time in TIMES}
             | {"resource": name, "unit": units.get(name, "")}
-            | {f"{kind}_seconds": _seconds(there[kind]) for kind in CAPACITY}
+            | {f"{kind}_seconds": _seconds(there[kind]) for kind in (*CAPACITY, _ALL_HELD)}
             for (time, name), there in sorted(capacity.items(), key=lambda item: item[0])
             if name in wanted
         ],
         "capacity_from": format_instant(max(found.since, found.known)) if found.capacity else None,
         "capacity_whole": _knows_all(found),
         "dominant": _dominant(found, query.by, shown, capacity),
-        "balance": _balance(found, amounts, wanted),
+        "balance": _balance(found, amounts, wanted) if query.is_whole else [],
     }
 
 
@@ -196,12 +221,15 @@ def _labels(store: Store, found: UsageSums, by: Sequence[str]) -> Mapping[str, M
 
 
 def _rows(
-    found: UsageSums, by: Sequence[str], labels: Mapping[str, Mapping[str, str]], amounts: _Amounts, costs: Costs
+    found: UsageSums, query: UsageQuery, labels: Mapping[str, Mapping[str, str]], amounts: _Amounts, costs: Costs
 ) -> dict[Group, Row]:
     grouped: dict[Group, Row] = {}
     for (key, mark), units in found.sums.items():
-        is_told = "kind" in by or key.kind in HELD
-        names = [_value(name, key, mark, labels) for name in by]
+        is_told = "kind" in query.by or key.kind in HELD
+        told = key
+        if query.others is not None and query.others.keeps(key):
+            told = key._replace(consumer=query.others.name, user="", job="")
+        names = [_value(name, told, mark, labels) for name in query.by]
         for resource, of_unit in amounts.of(key.unit):
             amount = units * of_unit
             cost = costs.of(key, mark[1], resource, amount)
@@ -233,12 +261,16 @@ def _value(name: str, key: Key, mark: Mark, labels: Mapping[str, Mapping[str, st
 
 
 def _capacity(found: UsageSums, amounts: _Amounts) -> dict[tuple[str, str], dict[str, Fraction]]:
-    """(time as it is told, resource) → kind of `CAPACITY` → what there was."""
+    """(time as it is told, resource) → kind of `CAPACITY`, or `_ALL_HELD` → what there was, and what all held of it."""
     sums: dict[tuple[str, str], dict[str, Fraction]] = {}
     for (key, (time, _)), amount in found.capacity.items():
         for resource, of_unit in amounts.of(key.unit):
-            there = sums.setdefault((time, resource), dict.fromkeys(CAPACITY, Fraction(0)))
+            there = sums.setdefault((time, resource), dict.fromkeys((*CAPACITY, _ALL_HELD), Fraction(0)))
             there[key.kind] += amount * of_unit
+    for (key, (time, _)), amount in found.sums.items():
+        for resource, of_unit in amounts.of(key.unit) if key.kind in HELD else ():
+            if (time, resource) in sums:
+                sums[time, resource][_ALL_HELD] += amount * of_unit
     return sums
 
 
