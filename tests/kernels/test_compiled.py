@@ -93,18 +93,19 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     balance.run(compiled, tree, *places, have, True, flat)  # noqa: FBT003
     divide_flat.run(compiled, tree, leaves_of(tree), have, lost, -1, flat, zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
-    found = compared(tree, plan, demand, held, compiled=compiled)
-    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, *found, array("q", [common, left])]
+    looked_at = selected(tree, demand, held, plan.limit, compiled=compiled)
+    shared = (demand, *need, most_of, quota, granted, held, inside, own)
+    return [*shared, *reclaimed, *looked_at, array("q", [common, left])]
 
 
-def compared(
-    tree: TreeColumns, plan: PlanColumns, demand: array[int], held: array[int], *, compiled: bool
-) -> list[array[int]]:
-    """Leaves that hold less or something else than is wanted; whether more is wanted than a limit lets anybody have."""
-    more, others = zeros(len(tree.parent)), zeros(len(tree.parent))
-    leaves_where_more.run(compiled, tree, demand, held, more)
-    leaves_where_other.run(compiled, tree, demand, held, others)
-    return [more, others, array("q", [exceeds.run(compiled, tree, plan.limit, demand[:])])]
+def selected(
+    tree: TreeColumns, one: array[int], other: array[int], limit: array[int], *, compiled: bool
+) -> tuple[array[int], array[int], array[int]]:
+    """Leaves where one column is larger, and where it differs; whether it exceeds limits."""
+    more, others = zeros(len(one)), zeros(len(one))
+    leaves_where_more.run(compiled, tree, one, other, more)
+    leaves_where_other.run(compiled, tree, one, other, others)
+    return more, others, array("q", [exceeds.run(compiled, tree, limit, one[:])])
 
 
 def divided_by_ratio(

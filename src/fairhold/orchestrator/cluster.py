@@ -108,19 +108,14 @@ class Cluster:
             if not self.jobs[needed].is_over:
                 self.dependents.setdefault(needed, {})[change.job] = None
         self.take_in(job, 0, {})
-        if job.gangs is not None:
-            self.ask(job)
-        else:
-            self._touch(job)
+        (self._touch if job.gangs is None else self.ask)(job)
 
     def add_request(self, job: JobRecord, count: int, name: str, since: int | None = None) -> int:
         """A new request of a job, for so many single units or, of another name than the job's, for one gang."""
         terms = job.terms
         books = self.books[terms.resource_group]
         request = transitions.submit(
-            books,
-            books.rows.by_path[job.consumer],
-            count,
+            *(books, books.rows.by_path[job.consumer], count),
             name=name,
             minimum=count if name != job.name else job.minimum,
             priority=job.priority,
