@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -111,7 +112,7 @@ def make_app(
         *(asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1), url_of(settings, port), keeper),
         leading=leading,
     )
-    app.include_router(_whole())
+    app.include_router(whole())
     problems.register(app)
     app.add_middleware(
         Gate, guard=guard, settings=settings, requests=requests, keeper=keeper, leads=desk.leads, leading=leading
@@ -126,8 +127,9 @@ def make_app(
     return app
 
 
-def _whole() -> APIRouter:
-    """All addresses below the prefix."""
+@cache
+def whole() -> APIRouter:
+    """All addresses below the prefix; half of the work of making an application, which one that stands by has done."""
     whole = APIRouter(prefix=PREFIX, dependencies=[Depends(authorise), Depends(refuse_unknown)])
     for subject in SUBJECTS:
         whole.include_router(subject.router)

@@ -21,7 +21,7 @@ from fairhold.runtime.live.governed import open_governed
 from fairhold.runtime.live.led import StoppedWhileWaitingError
 from fairhold.runtime.live.opening import Live, open_live
 from fairhold.service import logs
-from fairhold.service.app import make_app
+from fairhold.service.app import make_app, whole
 from fairhold.service.auth import the_token
 from fairhold.service.certificates import Certificate
 from fairhold.service.connection import Connection
@@ -136,9 +136,12 @@ def _serve(
                 taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
             if standby is not None:
                 begin_to_listen(taken[0], settings.host, settings.port)
+                whole()  # what can be made beforehand
                 app = StandbyApp(standby, settings)
                 server = _server(app, settings, Crowd(settings.limits), _certificate(settings))
-                waiting.callback(Answering(server, taken[0].dup()).close)
+                answering = Answering(server, taken[0].dup())
+                waiting.callback(answering.close)
+                standby.on_turn = answering.end
             return advertised(settings, taken[0].getsockname()[1])
 
         try:

@@ -75,9 +75,13 @@ class Answering:
         self._thread = threading.Thread(target=self._run, name="standby", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """End it, and with it its connections: nobody would answer what comes by them. May be called twice."""
+    def end(self) -> None:
+        """Begin to end it, and with it its connections: nobody would answer what comes by them."""
         self._server.should_exit = True
+
+    def close(self) -> None:
+        """End it. May be called twice."""
+        self.end()
         self._thread.join()
 
     def _run(self) -> None:

@@ -199,6 +199,8 @@ class Standby:
         self._came = Event()
         self._has_waited = False
         self.leader: StoreLeader | None = None
+        self.on_turn: Callable[[], object] = lambda: None
+        """Called when it is this service's turn, before anything is opened."""
         self.followed = 0
         """Number of the last entry that was followed."""
 
@@ -214,6 +216,7 @@ class Standby:
                     raise _stopped()
             while True:
                 if found := self._tried():
+                    self.on_turn()
                     return found
                 if self._came.wait(_AGAIN):
                     raise _stopped()
