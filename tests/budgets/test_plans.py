@@ -34,6 +34,7 @@ def text_of(policy: str = "hybrid", **stated: Any) -> str:
         ({"budget": DAY | {"unit_hours": -1}}, "negative", "budget.unit_hours", "write a number from 1 to"),
         ({"budget": DAY | {"unit_hours": 10**20}}, "out-of-range", "budget.unit_hours", "write a number from 1 to"),
         ({"budget": DAY | {"unit_hours": 1.5}}, "not-whole", "budget.unit_hours", "write 1 or 2"),
+        ({"budget": DAY | {"unit_hours": 0.001}}, "not-whole", "budget.unit_hours", "write 1"),
         ({"budget": DAY | {"period": "hour"}}, "unknown-word", "budget.period", "write one of `day`, `week`, `month`"),
         ({"budget": DAY | {"then": "wiat"}}, "unknown-word", "budget.then", "did you mean `wait`?"),
         ({"budget": DAY | {"hours": 1}}, "other-policy", "budget.hours", "write `unit_hours`"),

@@ -164,3 +164,10 @@ def test_a_provider_needs_an_issuer_and_a_client(key: str) -> None:
     del lines[key]
     with pytest.raises(InputError, match="missing-key"):
         parse_access(f"fairhold_access: 1\noidc: {lines}\n", "access.yaml")
+
+
+def test_a_word_in_a_list_is_told_by_what_the_list_is_called() -> None:
+    text = "fairhold_access: 1\nroles: {auditor: [view, fly]}\n"
+    with pytest.raises(InputError) as caught:
+        parse_access(text, "access.yaml")
+    assert [fault.what for fault in caught.value.faults] == ["`fly` is not a value of `auditor`"]

@@ -95,6 +95,10 @@ def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_r
         assert isinstance(refused, Refused)
         assert refused.fault.code == "no-token"
     assert isinstance(guard.check(headers | {b"authorization": b"Bearer secret"}, Peer(65_534)), Caller)
+    for shown in (b"Bearer secre", b"Bearer fht_1", b"Bearer "):
+        cut_off = guard.check(headers | {b"authorization": shown}, Peer(os.getuid()))
+        assert isinstance(cut_off, Refused), "who shows a token is not somebody else by his socket"
+        assert cut_off.fault.code == "wrong-token"
     for host, peer in ((b"evil.example", Peer(os.getuid())), (b"fairhold", Peer(None)), (b"fairhold:1", Peer(0))):
         refused = guard.check({b"host": host}, peer)
         assert isinstance(refused, Refused)

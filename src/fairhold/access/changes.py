@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.units import format_duration
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.access.document import Access
+    from fairhold.access.notifications import Threshold
 
 Document = dict[str, Any]
 
@@ -42,7 +45,14 @@ def _stated(access: Access) -> Mapping[str, Any]:
     found |= {f"notifications.webhooks.{name}": value for name, value in told.webhooks._asdict().items() if value}
     for each in told.thresholds:
         for kind in ("users", "groups", "service_accounts"):
-            found |= {f"notifications.thresholds.{each.key}.{kind}.{name}": True for name in getattr(each, kind)}
+            place = f"notifications.thresholds.{_threshold(each)}.{kind}"
+            found |= {f"{place}.{name}": True for name in getattr(each, kind)}
     found |= {f"limits.{name}": value for name, value in access.limits._asdict().items()}
     found |= {f"limits.people.{name}": limits._asdict() for name, limits in sorted(access.own_limits.items())}
     return found
+
+
+def _threshold(each: Threshold) -> str:
+    """What tells a threshold apart from others, as people read it."""
+    how = f"{each.percent} %" if each.percent else f"for {format_duration(each.span)}"
+    return f"{each.when} at {each.at}, {how}"

@@ -25,6 +25,13 @@ _INTERRUPTED = 128 + 2
 _COMPLETING = "_FAIRHOLD_COMPLETE"
 """The variable by which a shell asks how a line may go on."""
 _QUOTED = re.compile(r"'([^']*)'")
+_NUMBERS = {
+    "is not a valid integer range": "is not a whole number",
+    "is not a valid integer": "is not a whole number",
+    "is not a valid float range": "is not a number",
+    "is not a valid float": "is not a number",
+}
+"""What Click says of numbers → the words of all faults."""
 _NO_VARIABLE = " (env var: 'None')"
 """What Typer says of options that no variable sets."""
 
@@ -131,6 +138,8 @@ def _usage(error: click.ClickException) -> Fault:
     """What Click says of a wrong call, in the words of all faults."""
     message = error.format_message().replace(_NO_VARIABLE, "").rstrip(".")
     what = _QUOTED.sub(r"`\1`", message[:1].lower() + message[1:])
+    for theirs, ours in _NUMBERS.items():
+        what = what.replace(theirs, ours)
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "fairhold"
     return Fault(UsageError.code, what, f"`{command} --help` shows its usage")

@@ -98,7 +98,7 @@ class Report:
             self.fault(code, what, mend, place)
         else:
             found = f'the text `"{shown(value)}"`' if isinstance(value, str) and _is_number(value) else kind(value)
-            self.fault("not-whole", f"expected a whole number, found {found}", _whole_mend(value), place)
+            self.fault("not-whole", f"expected a whole number, found {found}", _whole_mend(value, least), place)
         return least
 
     def text(self, value: Value, place: Place, *, what: str, mend: str = "") -> str:
@@ -118,7 +118,8 @@ class Report:
         word = self.text(value, place, what=f"one of {listed(known)}")
         if isinstance(value, str) and word not in known:
             mend = self.suggest(word, known, f"write one of {listed(known)}")
-            self.fault("unknown-word", f"`{shown(word)}` is not a value of `{place[-1]}`", mend, place)
+            key = next(each for each in reversed(place) if isinstance(each, str))
+            self.fault("unknown-word", f"`{shown(word)}` is not a value of `{key}`", mend, place)
             return ""
         return word
 
@@ -241,10 +242,11 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 14
 
 
-def _whole_mend(value: Value) -> str:
+def _whole_mend(value: Value, least: int) -> str:
     """How to write a number that is none, or is not whole."""
     if isinstance(value, float) and abs(value) < LARGEST:
-        return f"write {int(value)}" if value.is_integer() else f"write {int(value)} or {int(value) + 1}"
+        near = {int(value), int(value) if value.is_integer() else int(value) + 1}
+        return f"write {' or '.join(str(each) for each in sorted(near) if each >= least) or least}"
     if isinstance(value, str) and _is_number(value):
         return f"write {int(value)} without quotes"
     return "write a whole number without unit"

@@ -172,7 +172,7 @@ class Guard:
         text = _bearer(header)
         if text is not None and (found := self._by_token(text)) is not None:
             return found
-        if peer.uid is not None and (caller := self._by_uid(peer.uid)) is not None:
+        if text is None and peer.uid is not None and (caller := self._by_uid(peer.uid)) is not None:
             return caller
         if text is None:
             return _unproven("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")

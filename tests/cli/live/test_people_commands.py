@@ -133,6 +133,21 @@ def test_tokens_are_listed_and_revoked(house: House) -> None:
     assert "[unknown-token]" in house.run("ben", "token", "revoke", "999", exits=None).stderr
 
 
+def test_where_nothing_may_be_submitted_no_empty_list_of_leaves_is_told(house: House) -> None:
+    before = house.run("", "access", "show").stdout
+    house.apply(ACCESS.replace("OTHERS", "hidden").replace("at: /Research, users: [ben]", "at: /Nowhere, users: [ben]"))
+    refused = house.run("ben", "submit", "/Nowhere", "--", "true", exits=None).stderr
+    house.apply(before)
+    assert "leaves are" not in refused
+    assert "`fairhold whoami` shows" in refused
+
+
+def test_a_number_that_is_none_is_refused_as_one(house: House) -> None:
+    assert "`x` is not a whole number" in house.run("", "token", "revoke", "x", exits=2).stderr
+    refused = house.run("", "token", "create", exits=2).stderr
+    assert "name another one with `--user`" in refused
+
+
 def test_a_document_at_fault_is_told_with_its_file_and_changes_nothing(house: House) -> None:
     before = house.run("", "access", "show").stdout
     refused = house.apply(ACCESS, exits=1).stderr
@@ -155,6 +170,10 @@ def test_the_record_is_shown_exported_followed_and_checked(house: House) -> None
     assert "each follows" in house.run("", "audit", "check", "--seen", seen).stdout
     forged = house.run("", "audit", "check", "--seen", f"{seen.partition(':')[0]}:{'0' * 64}", exits=1).stdout
     assert "is not the one that was seen" in forged
+    assert "no records" in house.run("", "audit", "--action", "submit_jobs").stdout
+    for line in ("3:abc", "foo"):
+        refused = house.run("", "audit", "check", "--seen", line, exits=2).stderr
+        assert f"`{line}` is not what a check printed; write NUMBER:HASH" in refused
     command = [*ME, "audit", "--follow", "--json", "--limit", "1"]
     environment = {**os.environ, **house.served.environment}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as following:

@@ -62,7 +62,8 @@ def _refusal(path: str, known: tuple[list[str], list[str]], status: int) -> Refu
         what = f"`{printable(path)}` is not a leaf, and only leaves have jobs"
         return Refused([Fault("not-a-leaf", what, f"name one below it: {_names(below)}")], status)
     close = meant(path, [*leaves, *branches])
-    mend = f"did you mean `{printable(close)}`?" if close else f"leaves are {_names(leaves)}"
+    mend = f"leaves are {_names(leaves)}" if leaves else "you see no leaves: `fairhold whoami` shows what you may do"
+    mend = f"did you mean `{printable(close)}`?" if close else mend
     return Refused([Fault("unknown-consumer", f"there is no consumer `{printable(path)}`", mend)], status)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,6 +88,19 @@ class Size(click.ParamType):
         if size is None:
             self.fail(f"`{value}` is not a size; write it as 512MiB or 2GiB", param, ctx)
         return size
+
+
+class Seen(click.ParamType):
+    """What a check of the record printed: `NUMBER:HASH`."""
+
+    name = "seen"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return it as it is, once it is one."""
+        if not re.fullmatch(r"([0-9]{1,12}:[0-9a-f]{64})?", str(value)):
+            what = "write NUMBER:HASH as `fairhold audit check` printed it"
+            self.fail(f"`{value}` is not what a check printed; {what}", param, ctx)
+        return value
 
 
 class Pair(click.ParamType):

@@ -143,6 +143,9 @@ def show_audit(
     after = _all(connection, query, as_json=as_json) if everything else None
     if after is None:
         found = connection.run(people.audit({**query, "limit": limit}))
+        if not (found["records"] or follow or as_json):
+            say("no records are as you asked")
+            return
         _print(found["records"], as_json=as_json, with_head=True)
         after = connection.run(people.audit({"limit": 1}))["next"] if follow else 0
         if found["records"]:
@@ -187,7 +190,7 @@ def _print(records: list[Document], *, as_json: bool, with_head: bool) -> None:
 def _target(record: Document) -> str | None:
     """What a record is about, with what else it says."""
     detail = record["detail"]
-    told = [record["target"], *(f"{name}: {value}" for name, value in detail.items())]
+    told = [record["target"], *(f"{name}: {_said(value)}" for name, value in detail.items())]
     return ", ".join(filter(None, told)) or None
 
 

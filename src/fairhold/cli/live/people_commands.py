@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.arguments import INPUT
-from fairhold.cli.live.options import Duration, Instant, Json, Service
+from fairhold.cli.live.options import Duration, Instant, Json, Seen, Service
 
 token_app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens.")
 access_app = typer.Typer(no_args_is_help=True, help="Show, compare and change who may do what.")
@@ -172,7 +172,13 @@ def audit(
 def audit_check(
     *,
     seen: Annotated[
-        str, typer.Option("--seen", metavar="NUMBER:HASH", help="What an earlier check printed; it has to be there.")
+        str,
+        typer.Option(
+            "--seen",
+            metavar="NUMBER:HASH",
+            help="What an earlier check printed; it has to be there.",
+            click_type=Seen(),
+        ),
     ] = "",
     service: Service = "",
     json: Json = False,

@@ -73,6 +73,7 @@ async def create_token(service: ServiceOf, body: TokenBody) -> Response:
     def create(core: Core) -> tuple[TokenRecord, str]:
         if not core.people.knows(user):
             mend = "add the user with `fairhold access apply`, then make the token"
+            mend += "" if body.user else "; or name another one with `--user`"
             raise refused("unknown-user", f"the access document does not know `{user}`", mend)
         moment = core.now()
         good = [each for each in core.people.tokens() if each.user == user and _state(each, moment) == "good"]
