@@ -98,6 +98,8 @@ class Serving:
         for ask in list(cluster.coming):
             hosts = {host: self.free_now(ask, host) for host in cluster.coming[ask]}
             missing = cluster.missing(ask)
+            if missing and ask.packs:
+                hosts = {host: units for host, units in hosts.items() if units >= missing}
             if missing and sum(hosts.values()) < missing:
                 continue
             rest = missing or cluster.waiting(ask)

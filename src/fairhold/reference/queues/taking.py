@@ -113,7 +113,7 @@ class Taking:
         """R-CONTEST-4: what goes for it leaves room for more of its units."""
         if self.breaks_limit(ask, times(ask.unit, units)):
             return False
-        hosts = [host for host in self.hosts(ask) if self._is_freed(ask, host)]
+        hosts = [host for host in self.hosts(ask) if self.cluster.going(ask, host)]
         if not is_within_share(self.table, ask, times(ask.unit, units)):
             hosts = [host for host in hosts if is_inside and self._is_of_own(ask, host)]
         rooms = {host: self.room(ask, host, ()) for host in hosts}
@@ -122,13 +122,6 @@ class Taking:
         goes = [unit for unit in self.cluster.units if unit.told is not None and unit.told.taker is ask]
         self._bring(ask, units, rooms, sorted(goes, key=lambda each: each.told.serial if each.told else 0))
         return True
-
-    def _is_freed(self, ask: Ask, host: str) -> bool:
-        """Whether some go there for it; of a host that is given whole, for its leaf."""
-        takers = [unit.told.taker for unit in self.cluster.units if unit.host == host and unit.told is not None]
-        if self.cluster.is_exclusive:
-            return any(taker is not None and taker.leaf == ask.leaf for taker in takers)
-        return ask in takers
 
     def _is_of_own(self, ask: Ask, host: str) -> bool:
         """R-CONTEST-5: whether all units that go for it on a host are of its queue."""
@@ -304,7 +297,7 @@ class Taking:
         victims = [unit for piece in left for unit in piece]
         new = [] if self.restraint.is_trial else [unit for unit in victims if unit.is_new]
         is_spared = not self.restraint.is_trial and any(self._is_sure(unit) for unit in victims)
-        if not left or is_spared or not is_fair(left) or not self.restraint.count(len(victims) - len(new)):
+        if is_spared or not is_fair(left) or not self.restraint.count(len(victims) - len(new)):
             for piece in left:
                 self._leave(piece, 1)
             return False

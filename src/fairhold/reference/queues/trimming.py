@@ -41,6 +41,8 @@ def _open_way(cluster: Cluster, ask: Ask, host: str, units: int) -> None:
     """As many as are wanted, and fit in what is freed for it there and idle."""
     if host not in cluster.suitable(ask) or cluster.is_taken(ask, host):
         return
+    if ask.packs and any(number for name, number in cluster.coming.get(ask, {}).items() if name != host):
+        return  # all of it will stand on one host (R-SITE-3)
     room = total_of([cluster.freed(ask, host), cluster.idle(host)], cluster.width)
     units = min(units, units_in(ask.unit, room), cluster.wanted_on_way(ask) - cluster.on_way(ask))
     if units > 0:
