@@ -31,6 +31,6 @@ def test_what_is_kept_up_to_date_is_what_counting_all_jobs_gives(seed: int) -> N
 def test_one_that_is_dropped_is_told_nothing_more() -> None:
     storm = Storm(Random(1), forgets=True)
     kept, dropped = WaitingJobs(storm.live.cluster), WaitingJobs(storm.live.cluster)
-    assert {*storm.live.cluster.watching()} == {kept, dropped}
+    assert {*storm.live.cluster.watches} == {kept, dropped}
     del dropped
-    assert {*storm.live.cluster.watching()} == {kept}
+    assert {*storm.live.cluster.watches} == {kept}

@@ -138,12 +138,10 @@ def _diff_in_scenario(plans: tuple[Plan, Plan], path: Path, look: Look, moved: d
 
 def _other_kinds(old: Plan, new: Plan, new_path: Path) -> list[Fault]:
     """Groups that one plan shares in slots and the other in resources: what is held of them fits one of the two."""
-    from fairhold.ledger.rows import shares_vectors  # noqa: PLC0415
-
     faults = []
     for name in new.resource_groups:
         kinds = [
-            "resources" if shares_vectors(plan, name) else "slots"
+            "resources" if plan.resource_groups[name].shares_vectors else "slots"
             for plan in (old, new)
             if name in plan.resource_groups
         ]

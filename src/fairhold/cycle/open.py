@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
 from fairhold.ledger.decision import Shortage as OfLeaf
-from fairhold.ledger.rows import in_force, lay_out, shares_vectors, with_spent
+from fairhold.ledger.rows import in_force, lay_out, with_spent
 from fairhold.ledger.spending import used_up
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.siting import ANYWHERE, label_set
@@ -38,7 +38,7 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
 
     force : resource group → policy entries in force, where it is not the calendar that says so (R-WINDOW-1)
     """
-    groups = [group for group in plan.resource_groups if not shares_vectors(plan, group)]
+    groups = [group for group in plan.resource_groups if not plan.resource_groups[group].shares_vectors]
     forces = {group: in_force(plan, group, state.now) for group in groups} | dict(force or {})
     books = {group: Books(_rows(plan, group, forces[group], state)) for group in groups if forces[group]}
     for group, book in books.items():

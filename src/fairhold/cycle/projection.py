@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.document import run_cycle
 from fairhold.ledger.controls import shorter
-from fairhold.ledger.rows import in_force, lay_out, shares_vectors
+from fairhold.ledger.rows import in_force, lay_out
 from fairhold.ledger.vectors import open_vectors
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _waiting_of(plan: Plan, state: State) -> Counter[str]:
 
 def groups_of_hosts(plan: Plan) -> dict[str, str]:
     """Host → its resource group, where vectors are shared."""
-    groups = (group for group in plan.resource_groups.values() if shares_vectors(plan, group.name))
+    groups = (group for group in plan.resource_groups.values() if group.shares_vectors)
     return {host.name: group.name for group in groups for host in group.hosts}
 
 
@@ -298,7 +298,7 @@ def _limits(plan: Plan, state: State) -> dict[str, int]:
 
 
 def _of_slots(plan: Plan) -> list[str]:
-    return [name for name in plan.resource_groups if not shares_vectors(plan, name)]
+    return [name for name in plan.resource_groups if not plan.resource_groups[name].shares_vectors]
 
 
 def _without_ended(state: State, limits: Mapping[str, int], now: int) -> State:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.active_entries import entries_at, entries_in_force
-from fairhold.ledger.rows import in_force, shares_vectors
+from fairhold.ledger.rows import in_force
 from fairhold.model.window import DAY, MINUTE
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def scenes(plan: Plan, state: State | None) -> list[Scene]:
 
 def _at(plan: Plan, group: str, instant: int, state: State | None) -> Iterator[Scene]:
     """What a group begins with: its slots, or the pools of which it is the first group."""
-    if not shares_vectors(plan, group):
+    if not plan.resource_groups[group].shares_vectors:
         force = in_force(plan, group, instant)
         if force:
             yield Scene((group,), force, instant)

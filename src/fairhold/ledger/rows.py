@@ -332,12 +332,6 @@ def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, .
     return tuple(at for at, entry in enumerate(plan.policies) if group in entry.resource_groups)
 
 
-def shares_vectors(plan: Plan, group: str) -> bool:
-    """Whether a resource group is shared in vectors, at whatever time."""
-    found = plan.resource_groups[group]
-    return bool(found.capacity) or found.has_nodes_of_vectors or any(host.amounts for host in found.hosts)
-
-
 def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:
     """The columns of the same group with other entries in force; made once, where no budget is used up."""
     if rows.spent:

@@ -14,7 +14,7 @@ from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
 from fairhold.ledger.history import histories_of
 from fairhold.ledger.layout import lay_tree
-from fairhold.ledger.rows import Rows, shares_vectors
+from fairhold.ledger.rows import Rows
 from fairhold.model.plan import ResourceGroup
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Told, told_of, vector_of
@@ -137,7 +137,7 @@ class Vectors:
 def vector_groups(plan: Plan) -> list[str]:
     """Resource groups that policies share in vectors, in plan order."""
     shared = {group for entry in plan.policies for group in entry.resource_groups}
-    return [group for group in plan.resource_groups if group in shared and shares_vectors(plan, group)]
+    return [group for group in plan.resource_groups if group in shared and plan.resource_groups[group].shares_vectors]
 
 
 def open_vectors(plan: Plan) -> Books | None:

@@ -71,6 +71,11 @@ class ResourceGroup:
         return self.selector is not None and not self.slot
 
     @property
+    def shares_vectors(self) -> bool:
+        """Whether it is shared in vectors, at whatever time; else in slots."""
+        return bool(self.capacity) or self.has_nodes_of_vectors or any(host.amounts for host in self.hosts)
+
+    @property
     def has_unknown_hosts(self) -> bool:
         """Whether its hosts are nodes of a cluster that nobody has looked at, or that has none for it."""
         return self.selector is not None and not self.hosts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import insort
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
@@ -20,6 +19,7 @@ from fairhold.orchestrator.presence import OF_MACHINES
 from fairhold.orchestrator.shared_terms import SharedTerms
 from fairhold.orchestrator.tasks import JobRecord
 from fairhold.orchestrator.vectors import OF_VECTORS, note_end
+from fairhold.orchestrator.watches import Watches
 from fairhold.orchestrator.windows import BY_TIME
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.changes import Change
-    from fairhold.orchestrator.freezing import Freezing
-    from fairhold.orchestrator.waiting_jobs import WaitingJobs
 
 
 class Cluster:
@@ -56,7 +54,7 @@ class Cluster:
         self.due = Due(self.jobs, self.attempts, self.machines)
         self.next_attempt, self.cycles, self.now = 1, 0, 0
         self.forgets = forgets
-        self.watches: list[ref[Freezing | WaitingJobs]] = []
+        self.watches = Watches()
         self.job_of: dict[str, list[JobRecord | None]] = {}
         self.attempt_of: dict[str, dict[int, Attempt]] = {}
         self.dependents: dict[str, dict[str, None]] = {}
@@ -81,23 +79,10 @@ class Cluster:
     def apply(self, change: Change, now: int) -> None:
         """Apply a change that was decided at `now`."""
         if self.watches:
-            for watch in self.watching():
+            for watch in self.watches:
                 watch.before(change)
         self.now = now
         _APPLY[type(change)](self, change, now)
-
-    def watch(self, watch: Freezing | WaitingJobs) -> None:
-        """Tell somebody of every change before it is applied, as long as that is kept."""
-        self.watches.append(ref(watch, self.watches.remove))
-
-    def unwatch(self, watch: Freezing | WaitingJobs) -> None:
-        """Tell somebody nothing any more."""
-        if (known := ref(watch)) in self.watches:
-            self.watches.remove(known)
-
-    def watching(self) -> list[Freezing | WaitingJobs]:
-        """Who is told of changes."""
-        return [watch for each in self.watches if (watch := each()) is not None]
 
     # Jobs
 

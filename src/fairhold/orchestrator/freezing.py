@@ -33,7 +33,7 @@ class Freezing:
         self._jobs = iter(list(cluster.jobs.values()))
         self._early: dict[JobRecord, tuple[JobAdded, dict[str, Any]]] = {}
         self._consumers: dict[JobRecord, str] = {}
-        cluster.watch(self)
+        cluster.watches.add(self)
 
     def before(self, change: Change) -> None:
         """A change is about to be applied: first copy the jobs that it changes, unless they are copied already."""
@@ -60,7 +60,7 @@ class Freezing:
             early = self._early.pop(job, None)
             self._columns.add(job, *(early or (job.terms, self._changed_of(job))))
         if job is None:
-            self._cluster.unwatch(self)
+            self._cluster.watches.discard(self)
         return job is not None
 
     def document(self) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _rename(cluster: Cluster, now: Renaming, ended: list[JobRecord]) -> None:
     paths = {path for old in cluster.books.values() for path in old.rows.paths} if now.moved else ()
     new = {path: now.path(path) for path in paths}
     renamed = [job for job in cluster.jobs.values() if new[job.consumer] != job.consumer] if new else []
-    for watch in cluster.watching():
+    for watch in cluster.watches:
         watch.copy(ended)
         watch.rename(renamed)
     for job in renamed:

@@ -25,7 +25,7 @@ class WaitingJobs:
         self.cluster, self.tasks = cluster, 0
         self._of: dict[str, int] = {}
         self._touched = dict.fromkeys(cluster.jobs)
-        cluster.watch(self)
+        cluster.watches.add(self)
 
     def before(self, change: Change) -> None:
         """A change is about to be applied."""

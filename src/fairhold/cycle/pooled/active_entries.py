@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.open import entries_of
 from fairhold.ledger.pool_terms import MOST_KNOWN
-from fairhold.ledger.rows import in_force, shares_vectors
+from fairhold.ledger.rows import in_force
 from fairhold.ledger.spending import used_up
 from fairhold.ledger.spent import entry_under
 from fairhold.units import SECOND
@@ -75,7 +75,7 @@ def entries_in_force(plan: Plan, instant: int, spent: frozenset[int] = frozenset
     if key not in plan.known:
         groups: dict[int, list[str]] = {}
         for group in plan.resource_groups:
-            for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
+            for at in in_force(plan, group, instant) if plan.resource_groups[group].shares_vectors else ():
                 groups.setdefault(at, []).append(group)
         plan.known[key] = _with_members(plan, groups)
     known: list[InForce] = plan.known[key]

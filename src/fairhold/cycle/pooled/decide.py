@@ -13,7 +13,6 @@ from fairhold.cycle.pooled.open import open_settled
 from fairhold.cycle.queued.queue_ledger import QueueLedger
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.restraint import Restraint
-from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
 from fairhold.rules.pools.reservations import Reservations
 from fairhold.rules.pools.rest import is_at_rest
@@ -165,7 +164,9 @@ def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -
     It misses the units that would be on their way to it without controls.
     """
     settings, group = entry.settings, entry.resource_groups[0]
-    before = {short.consumer: short for short in state.shortages if shares_vectors(plan, short.resource_group)}
+    before = {
+        short.consumer: short for short in state.shortages if plan.resource_groups[short.resource_group].shares_vectors
+    }
     free = _sweep(plan, entry, state, Restraint(is_trial=True), members)
     missing: dict[int, int] = {}
     for asked in free.books.asked.values():
