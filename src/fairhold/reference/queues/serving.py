@@ -172,12 +172,12 @@ class Serving:
         return self._room(ask, host) > 0 and not self.cluster.is_taken(ask, host, at_once=True)
 
     def _put(self, ask: Ask, host: str) -> Unit:
-        """A unit stands there; what was held for it there it uses, as far as the rest of the host has no room.
+        """A unit stands there; what is held for it there it uses first.
 
         What stands so on what was held before the cycle is sure, and so is its gang (R-SERVE-3).
         """
         cluster = self.cluster
-        is_held = cluster.room(ask, host) == 0
+        is_held = any(cluster.kept(ask, host))
         if is_held:
             cluster.coming[ask][host] -= 1
         unit = cluster.place(ask, host)
