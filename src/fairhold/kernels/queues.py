@@ -140,6 +140,26 @@ def pour_band(
                 line[open_] = line[at]
                 open_ += 1
         number = open_
+    round_off(child, weight, weights, number, left, step, wanted, scratch)
+    return 0
+
+
+@part
+def round_off(
+    child: array[int],
+    weight: array[int],
+    weights: int,
+    number: int,
+    left: int,
+    step: int,
+    wanted: array[int],
+    scratch: Scratch,
+) -> None:
+    """Give an amount in whole steps to who is not full: rounded down, then what that leaves by the largest fraction.
+
+    number : of those at the begin of `scratch.line`; weights: theirs together
+    """
+    new, line = scratch.new, scratch.line
     level = left
     whole = weights * step
     for at in range(number):
@@ -161,7 +181,6 @@ def pour_band(
         open_ -= 1
         line[0], line[open_] = line[open_], line[0]
         sift(child, 0, open_, scratch)
-    return 0
 
 
 @part

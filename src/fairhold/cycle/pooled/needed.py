@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
-    from fairhold.rules.pools.reservations import Reservation
+    from fairhold.rules.pools.reservation import Reservation
     from fairhold.rules.pools.sweeps import Sweeps
 
 

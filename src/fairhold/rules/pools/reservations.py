@@ -10,45 +10,15 @@ from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import free_of, is_lent_to
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.reach import Reach, hold_beyond, is_in, kept_for, those_in
+from fairhold.rules.pools.reservation import Reservation, given, latest, told_of
 from fairhold.rules.pools.siting import hosts_for, packs_whole, stands_elsewhere
 from fairhold.rules.pools.victims import is_stopped_whole, stays_in_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit
-
-
-class Reservation:
-    """Units of one request that are on their way to one host.
-
-    victims : units under notice for it there
-    units   : units of the request that fit into what the victims free and what is held
-    pool    : pool of these units, or OWN
-    freed   : pool, or OWN → what the victims have of what the request may use in it, once that was asked
-    """
-
-    __slots__ = ("freed", "pool", "units", "victims")
-
-    def __init__(self, pool: int) -> None:
-        self.victims: tuple[Unit, ...] = ()
-        self.units = 0
-        self.pool = pool
-        self.freed: dict[int, Vector] = {}
-
-    def takes(self, victims: Iterable[Unit]) -> None:
-        """These units go for it, and no others."""
-        self.victims = tuple(victims)
-        self.freed.clear()
-
-    def adds(self, unit: Unit) -> None:
-        """One unit more goes for it."""
-        self.takes((*self.victims, unit))
-
-    def drops(self, unit: Unit) -> None:
-        """A unit does not go for it any more."""
-        self.takes([each for each in self.victims if each is not unit])
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Unit
 
 
 class Reservations:
@@ -156,7 +126,7 @@ class Reservations:
         unsaid: list[tuple[PendingRequest, Machine]] = []
         for asked, hosts in self.of.items():
             for host, reservation in sorted(
-                hosts.items(), key=lambda each: max(map(_latest, each[1].victims), default=(0, 0))
+                hosts.items(), key=lambda each: max(map(latest, each[1].victims), default=(0, 0))
             ):
                 said = self.books.keeps.get((asked, host), 0 if asked in counted else None)
                 if said is None:
@@ -282,7 +252,7 @@ class Reservations:
         found: list[object] = [len(asked.units), wanted(asked), self.moving(asked)]
         for host, each in self.of[asked].items():
             kept = [parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept]
-            gangs = [_told_of(unit.asked) for unit in each.victims if unit.asked.min_count]
+            gangs = [told_of(unit.asked) for unit in each.victims if unit.asked.min_count]
             found.append((host, each.units, each.pool, each.victims, self.freed_there(asked, host), kept, gangs))
         return found
 
@@ -357,7 +327,7 @@ class Reservations:
         for unit in [unit for reservation in mine.values() for unit in reservation.victims]:
             bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
         there = [units for units in bundles.values() if any(unit.host in hosts for unit in units)]
-        for units in sorted(there, key=lambda units: max(map(_latest, units)), reverse=True):
+        for units in sorted(there, key=lambda units: max(map(latest, units)), reverse=True):
             if stays_in_part(units):
                 continue
             fewer = {host: self.without(asked, host, units) for host in {unit.host for unit in units}}
@@ -419,18 +389,3 @@ def limits_as_moved(books: PoolBooks, reservations: Reservations) -> Limits:
 def wanted(asked: PendingRequest) -> int:
     """Units that may be on their way to a request: of a gang none beyond its minimum until it has that."""
     return asked.missing or asked.waiting
-
-
-def given(unit: Unit) -> int:
-    """A number that is larger for notices given later."""
-    return unit.notice.serial if unit.notice else 0
-
-
-def _told_of(gang: PendingRequest) -> tuple[int, int]:
-    """Units of a gang, and how many of them are under notice."""
-    return len(gang.units), sum([unit.notice is not None for unit in gang.units])
-
-
-def _latest(unit: Unit) -> tuple[int, int]:
-    notice: Notice | None = unit.notice
-    return (notice.deadline, notice.serial) if notice else (0, 0)

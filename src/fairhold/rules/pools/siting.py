@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks
-    from fairhold.rules.pools.reservations import Reservation
+    from fairhold.rules.pools.reservation import Reservation
 
 
 def will_do(asked: PendingRequest, host: Machine) -> bool:

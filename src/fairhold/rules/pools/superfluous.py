@@ -13,7 +13,7 @@ from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.reach import is_in
-from fairhold.rules.pools.reservations import given
+from fairhold.rules.pools.reservation import given
 from fairhold.rules.pools.siting import hosts_for
 from fairhold.rules.pools.victims import is_stopped_whole, stays_in_part
 from fairhold.rules.pools.withdrawing import let_stay, may_stay

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.rules.pools.picking import Source
     from fairhold.rules.pools.pool_usage import Standing
-    from fairhold.rules.pools.reservations import Reservation, Reservations
+    from fairhold.rules.pools.reservation import Reservation
+    from fairhold.rules.pools.reservations import Reservations
 
 
 @dataclass(slots=True)

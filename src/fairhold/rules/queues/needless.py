@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PendingRequest, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.reservations import Reservation
+    from fairhold.rules.pools.reservation import Reservation
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.queues.contest import Compared
 
