@@ -135,3 +135,8 @@ def test_no_name_leads_out_of_the_folder(bank: Bank, job: str, path: str) -> Non
     assert answer.status_code in {404, 405}
     assert bank.token not in answer.text
     assert bank.client.get(f"/v1/jobs/{job}/tasks/..%2F..%2Ftoken/output").status_code in {404, 422}
+
+
+def test_a_machine_without_a_name_is_not_told_as_an_empty_one(bank: Bank, job: str) -> None:
+    told = bank.get(f"/jobs/{job}/tasks/0/file?path=none", 404)
+    assert told["detail"].startswith("the job directory of task 0 on the service's machine has no file `none`")

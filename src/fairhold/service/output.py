@@ -158,14 +158,19 @@ async def _ask(service: Service, tried: Tried, question: Question) -> Any:  # no
                     return await asyncio.wrap_future(answer)
     except TimeoutError:
         if busy is not None:
-            raise refused("too-many", f"host `{tried.host}`: {busy}", "ask again in a moment") from None
+            raise refused("too-many", f"the files are {on_host(tried.host)}: {busy}", "ask again in a moment") from None
         raise _away(tried.host, f"its agent has not answered within {PATIENCE:g} seconds") from None
     except AgentAwayError as error:
         raise _away(tried.host, str(error)) from None
 
 
+def on_host(name: str) -> str:
+    """Where something is, as people read it; empty = the machine of a plan that names no hosts."""
+    return f"on host `{name}`" if name else "on the service's machine"
+
+
 def _away(host: str, why: str) -> InputError:
-    what = f"the files are on host `{host}`, which cannot be reached: {why}"
+    what = f"the files are {on_host(host)}, which cannot be reached: {why}"
     return refused("host-away", what, "see `fairhold hosts`, and ask again when it is connected")
 
 

@@ -29,7 +29,7 @@ def list_files(service: str, name: str, folder: str, attempt: int, *, as_json: b
         say_json(found)
         return
     if not found["files"]:
-        say(f"nothing lies there, on host {found['host']}")
+        say(f"nothing lies there, on host {found['host']}" if found["host"] else "nothing lies there")
         return
     marks = {"folder": "/", "file": "", "other": "?"}
     rows = [

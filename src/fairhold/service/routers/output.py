@@ -76,7 +76,7 @@ async def task_output(
             break
         await output.pause(spent)
     if piece is None and tried.is_over and tried.number:
-        what = f"the output of attempt {tried.number} of task {task} is no longer on host `{tried.host}`"
+        what = f"the output of attempt {tried.number} of task {task} is no longer {output.on_host(tried.host)}"
         raise refused("no-output", what, "outputs of old jobs are removed; `--keep-jobs` of `serve` says when")
     piece = piece or Piece(b"", offset, is_end=True)
     headers = {
@@ -150,7 +150,7 @@ async def _begun(service: Service, job: str, task: int, attempt: int) -> Tried:
 
 
 def _missing(tried: Tried, path: str, kind: str) -> Exception:
-    what = f"the job directory of task {tried.task} on host `{tried.host}` has no {kind} `{path}`"
+    what = f"the job directory of task {tried.task} {output.on_host(tried.host)} has no {kind} `{path}`"
     if not path:
-        what = f"task {tried.task} has no job directory on host `{tried.host}`, or none any more"
+        what = f"task {tried.task} has no job directory {output.on_host(tried.host)}, or none any more"
     return refused("no-file", what, "links are not followed; directories of old jobs are removed")

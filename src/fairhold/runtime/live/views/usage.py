@@ -322,7 +322,7 @@ def _check_resources(asked: Iterable[str], known: set[str]) -> None:
     known = (known | {SLOTS}) - {UNSIZED}
     for name in asked:
         if name not in known:
-            mend = f"name some of {', '.join(sorted(known))}"
+            mend = f"what there is: {', '.join(sorted(known))}"
             raise InputError([Fault("unknown-resource", f"there is no resource `{name}`", mend)])
 
 
