@@ -106,7 +106,6 @@ class Serving:
             for host, units in hosts.items():
                 for _ in range(min(units, rest)):
                     if missing or self.is_allowed(ask, 1):
-                        cluster.coming[ask][host] -= 1
                         self.sure.add(self._place(ask, host))
                         rest -= 1
 
