@@ -194,6 +194,7 @@ describe.skipIf(!chromium)("the console", () => {
     await page.waitForSelector("text=of the plan changed");
     expect(await violations(page)).toEqual([]);
     await page.click("button:has-text('Put in force…')");
+    await page.waitForSelector("dialog >> text=of the plan changed");
     await page.fill("dialog input >> nth=0", "a comment for all");
     await page.click("dialog button[type=submit]");
     await page.waitForSelector("text=Version 2 by");

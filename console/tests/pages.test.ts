@@ -126,9 +126,13 @@ describe("drafts", () => {
     const written = await encodeDraft({ version: 7, text });
     expect(written).toMatch(/^7\.[A-Za-z0-9_-]+$/);
     expect(written.length).toBeLessThan(300);
-    expect(await decodeDraft(`#draft=${written}`)).toEqual({ version: 7, text });
-    expect(await decodeDraft("#draft=7.nonsense")).toBeNull();
-    expect(await decodeDraft("")).toBeNull();
+    expect(await decodeDraft(`#draft=${written}`)).toEqual({ draft: { version: 7, text }, isDamaged: false });
+    expect(await decodeDraft("")).toEqual({ draft: null, isDamaged: false });
+  });
+  it("are told from links that were damaged on their way", async () => {
+    const damaged = { draft: null, isDamaged: true };
+    const written = await encodeDraft({ version: 7, text: "policies: []\n" });
+    for (const cut of [written.slice(0, -3), "7.nonsense", "7.", ""]) expect(await decodeDraft(`#draft=${cut}`), cut).toEqual(damaged);
   });
 });
 

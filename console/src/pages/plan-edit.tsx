@@ -5,7 +5,7 @@ import { setQuery } from "../lib/route";
 import { Dialog } from "../ui/dialog";
 import { Panel, Told, Trouble } from "../ui/states";
 import { Editor } from "./plan-editor";
-import { Effect } from "./plan-effect";
+import { Effect, Foreseen } from "./plan-effect";
 import { Simulate } from "./simulate";
 
 type Plan = Schemas["Plan"];
@@ -74,7 +74,7 @@ function Apply({ asked, onDone }: { asked: Asked; onDone: () => void }) {
       }}
       onClose={onDone}
     >
-      <p>It holds for everybody at once. What it stops, and whom, is said in the preview beside the editor.</p>
+      <p>It holds for everybody at once.</p>
       <label>
         Why, for everybody
         <input value={comment} required maxLength={500} onInput={(event) => setComment(event.currentTarget.value)} />
@@ -83,6 +83,7 @@ function Apply({ asked, onDone }: { asked: Asked; onDone: () => void }) {
         For a time, as 2h or 3d; then this version comes back. Empty: until somebody changes it
         <input value={span} onInput={(event) => setSpan(event.currentTarget.value)} />
       </label>
+      <Foreseen ask={() => applyPlan({ text: asked.text }, asked.version, true)} />
     </Dialog>
   );
 }

@@ -1,7 +1,8 @@
+import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { clock, count, several } from "../lib/format";
 import { consumerHref } from "../lib/route";
-import { Told } from "../ui/states";
+import { Told, Trouble } from "../ui/states";
 import { gains, stopsOf, stopTimes, type DiffDocument, type Pair } from "../lib/effect";
 import { serverNow } from "../lib/clock";
 import { TimeMarks } from "../ui/time-marks";
@@ -184,6 +185,15 @@ export function Effect({ diff: answer }: { diff: Schemas["Difference"] }) {
       </table>
     </div>
   );
+}
+
+/** What a change would do, worked out while its dialog is open. */
+export function Foreseen({ ask }: { ask: () => Promise<Schemas["Applied"]> }) {
+  const [diff, setDiff] = useState<Schemas["Difference"] | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  useEffect(() => void ask().then((found) => setDiff(found.diff), setError), []);
+  if (error) return <Trouble error={error} />;
+  return diff ? <Effect diff={diff} /> : <p>What it would do is being worked out…</p>;
 }
 
 function shown(value: unknown): string {
