@@ -12,6 +12,7 @@ import { nextOrder, orderOf } from "../src/lib/sorting";
 import { sumsOf, usageCsv } from "../src/lib/usage";
 import { actionText, instantOf, localOf, targetText } from "../src/lib/audit";
 import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
+import { offered } from "../src/pages";
 import { closing } from "../src/pages/hosts";
 import { startText } from "../src/pages/job-table";
 import { secondsUntil } from "../src/pages/what-if";
@@ -170,6 +171,13 @@ describe("rights", () => {
     expect(may(me, "view", "/Trading")).toBe(true);
     expect(may(me, "edit_plan", "/Research")).toBe(false);
     expect(may(null, "view", "/")).toBe(false);
+  });
+  it("decide which pages are offered", () => {
+    const names = (permissions: Record<string, string[]>): string[] => offered({ permissions } as unknown as Schemas["Me"]).map((page) => page.name);
+    expect(names({ view: ["/Research"] })).toEqual(["cluster", "jobs", "hosts", "usage", "events"]);
+    expect(names({ view: ["/Research"], edit_plan: ["/Research"] })).toContain("plan");
+    expect(names({ view: ["/"] })).toEqual(expect.arrayContaining(["plan", "what-if", "windows"]));
+    expect(names({ view: ["/"] })).not.toContain("audit");
   });
 });
 
