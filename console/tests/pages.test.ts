@@ -17,6 +17,7 @@ import { closing } from "../src/pages/hosts";
 import { startText } from "../src/pages/job-table";
 import { secondsUntil } from "../src/pages/what-if";
 import { patched, type Groups } from "../src/store/consumers";
+import { restText } from "../src/ui/states";
 import { placed } from "../src/ui/time-marks";
 import { consequence } from "../src/pages/job-actions";
 import { chosen } from "../src/pages/job-notify";
@@ -284,6 +285,9 @@ describe("attempts", () => {
 });
 
 describe("words", () => {
+  it("say how much of a list is not shown", () => {
+    expect([restText(1212, 12), restText(13, 12), restText(12, 12), restText(0, 12)]).toEqual(["and 1,200 more", "and 1 more", "", ""]);
+  });
   it("say whom a cancel stops", () => {
     const job = { user: "ann", tasks: { running: 2, waiting: 3, delayed: 1 }, consumer: "/A" } as unknown as Schemas["Job"];
     expect(consequence("cancel", job)).toContain("2 running tasks of ann");

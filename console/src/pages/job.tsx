@@ -4,7 +4,7 @@ import { ago, clock, count, duration, several } from "../lib/format";
 import { consumerHref, href } from "../lib/route";
 import { useLive, useTick } from "../store/live";
 import { usePages } from "../store/pages";
-import { Empty, Facts, Panel, Pill, Shown, type Fact } from "../ui/states";
+import { Empty, Facts, Panel, Pill, Rest, Shown, type Fact } from "../ui/states";
 import { TimeLine } from "../ui/timeline";
 import { Actions } from "./job-actions";
 import { TellMe } from "./job-notify";
@@ -65,7 +65,9 @@ function Holders({ why }: { why: Explanation }) {
   if (!why.holders.length) return null;
   return (
     <table class="plain">
-      <caption>Who has the units</caption>
+      <caption>
+        Who has the units <Rest all={why.holders.length} shown={20} />
+      </caption>
       <thead>
         <tr>
           <th>consumer</th>
@@ -130,7 +132,9 @@ function Reclaims({ why }: { why: Explanation }) {
   if (!why.reclaims.length) return null;
   return (
     <table class="plain">
-      <caption>What was taken from it</caption>
+      <caption>
+        What was taken from it, the latest first <Rest all={why.reclaims.length} shown={30} />
+      </caption>
       <thead>
         <tr>
           <th>task</th>

@@ -3,7 +3,7 @@ import { applyPlan, post, Refusal, type Fault, type Schemas } from "../api/clien
 import { draftHref, encodeDraft, type Draft } from "../lib/draft";
 import { setQuery } from "../lib/route";
 import { Dialog } from "../ui/dialog";
-import { Panel, Told, Trouble } from "../ui/states";
+import { Panel, Rest, Told, Trouble } from "../ui/states";
 import { Editor } from "./plan-editor";
 import { Effect, Foreseen } from "./plan-effect";
 import { Simulate } from "./simulate";
@@ -50,6 +50,7 @@ function FaultList({ faults, kind }: { faults: readonly Fault[]; kind: "trouble"
           </li>
         ))}
       </ul>
+      <Rest all={faults.length} shown={30} />
     </div>
   );
 }

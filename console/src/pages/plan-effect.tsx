@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { clock, count, several } from "../lib/format";
 import { consumerHref } from "../lib/route";
-import { Told, Trouble } from "../ui/states";
+import { Rest, Told, Trouble } from "../ui/states";
 import { gains, stopsOf, stopTimes, type DiffDocument, type Pair } from "../lib/effect";
 import { serverNow } from "../lib/clock";
 import { TimeMarks } from "../ui/time-marks";
@@ -96,7 +96,7 @@ function Stops({ diff }: { diff: DiffDocument }) {
       </p>
       <TimeMarks label="When it stops what runs now" from={serverNow()} marks={stopTimes(diff)} />
       <ul>
-        {stops.slice(0, 12).map((each) => (
+        {stops.map((each) => (
           <li key={each.consumer}>
             {count(each.units)} of {each.consumer}
             {each.for.length > 0 && `, for ${each.for.join(", ")}`}
@@ -143,12 +143,14 @@ function Coming({ diff }: { diff: DiffDocument }) {
                       {path} <Change pair={row.quota} />{" "}
                     </span>
                   ))}
+                  <Rest all={changes.length} shown={6} />
                 </td>
               </tr>
             );
           })}
         </tbody>
       </table>
+      <Rest all={diff.windows.length} shown={20} />
     </>
   );
 }
@@ -183,6 +185,7 @@ export function Effect({ diff: answer }: { diff: Schemas["Difference"] }) {
           ))}
         </tbody>
       </table>
+      <Rest all={answer.settings.length} shown={40} />
     </div>
   );
 }
