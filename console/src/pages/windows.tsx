@@ -1,5 +1,5 @@
 import { get, type Schemas } from "../api/client";
-import { ago, clock, count } from "../lib/format";
+import { ago, clock, count, hereText } from "../lib/format";
 import { consumerHref, route, setQuery } from "../lib/route";
 import { useLive } from "../store/live";
 import { Empty, Panel, Rest, Shown } from "../ui/states";
@@ -103,7 +103,7 @@ function Calendar({ found }: { found: Schemas["Windows"] }) {
                     {row.day} {row.local.slice(0, 16).replace("T", " ")}
                     <br />
                     <small>
-                      {ago(row.at)}
+                      {[hereText(row.at, row.local), ago(row.at)].filter(Boolean).join(", ")}
                       {row.opens && `, the window opens ${clock(row.opens)}`}
                     </small>
                   </td>
