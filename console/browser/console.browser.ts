@@ -126,6 +126,9 @@ describe.skipIf(!chromium)("the console", () => {
   it("follows a reclaim from its notice to the restart", async () => {
     await go(`jobs/${models}`);
     await page.waitForSelector('.attempt[title*="Task 0,"]');
+    await page.click('.attempt[title*="Task 1,"]');
+    expect(new URL(page.url()).searchParams.get("attempt")).toBe("1/1");
+    await page.waitForSelector("pre:has-text('begun 1')");
     const prices = service.submit("/Trading/Equities", 3, "prices", "sleep", "3");
     await page.waitForSelector('.attempt.notice[title*="under notice for /Trading/Equities"]');
     await page.waitForSelector('.attempt.reclaimed[title*="taken back for /Trading/Equities"]');

@@ -19,6 +19,7 @@ import { secondsUntil } from "../src/pages/what-if";
 import { patched, type Groups } from "../src/store/consumers";
 import { restText } from "../src/ui/states";
 import { placed } from "../src/ui/time-marks";
+import { attemptOf } from "../src/pages/job";
 import { consequence } from "../src/pages/job-actions";
 import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
@@ -268,6 +269,9 @@ describe("orders", () => {
 });
 
 describe("attempts", () => {
+  it("are named by addresses", () => {
+    expect([attemptOf("3/2"), attemptOf("3"), attemptOf(null)]).toEqual([{ task: 3, number: 2 }, null, null]);
+  });
   const attempt = (changes: Partial<Schemas["Attempt"]>): Schemas["Attempt"] => ({
     attempt: 1, number: 2, host: "g1", units: 1, state: "again", reason: "reclaim", code: null, signal: 15, detail: "",
     started: "2026-01-05T09:00:00Z", ended: "2026-01-05T09:00:30Z", deadline: "2026-01-05T09:01:00Z", for: "/A", ...changes,
