@@ -20,7 +20,7 @@ import { patched, type Groups } from "../src/store/consumers";
 import { restText } from "../src/ui/states";
 import { placed } from "../src/ui/time-marks";
 import { attemptOf } from "../src/pages/job";
-import { consequence } from "../src/pages/job-actions";
+import { consequence, mayChange } from "../src/pages/job-actions";
 import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
 import { joined } from "../src/store/pages";
@@ -296,6 +296,23 @@ describe("words", () => {
     const job = { user: "ann", tasks: { running: 2, waiting: 3, delayed: 1 }, consumer: "/A" } as unknown as Schemas["Job"];
     expect(consequence("cancel", job)).toContain("2 running tasks of ann");
     expect(consequence("cancel", job)).toContain("4 waiting tasks");
+  });
+  it("say what every other action does, and to whom", () => {
+    const tasks = { running: 2, waiting: 3, delayed: 1 };
+    const job = { user: "ann", tasks, consumer: "/A", resource_group: "compute" } as unknown as Schemas["Job"];
+    expect(consequence("hold", job)).toMatch(/until it is released: 4 tasks\. What runs goes on: 2/);
+    expect(consequence("release", job)).toContain("4 tasks may start again");
+    expect(consequence("requeue", job)).toContain("2 running tasks of ann");
+    expect(consequence("move", job)).toContain("another consumer of compute");
+    expect(consequence("priority", job)).toContain("Inside /A");
+  });
+  it("offer an action on a job to its owner and to who manages jobs there", () => {
+    const job = { user: "ann", consumer: "/A" } as unknown as Schemas["Job"];
+    const who = (user: string, permissions: Record<string, string[]>) => ({ user, permissions }) as unknown as Schemas["Me"];
+    expect(mayChange(who("ann", { submit: ["/A"] }), job)).toBe(true);
+    expect(mayChange(who("ben", { submit: ["/A"] }), job)).toBe(false);
+    expect(mayChange(who("ben", { manage_jobs: ["/"] }), job)).toBe(true);
+    expect(mayChange(null, job)).toBe(false);
   });
   it("keep the rule apart from the sentence", () => {
     expect(withoutRule("It waits [R-QUOTA-2] [R-ROUND-1].")).toEqual(["It waits.", ["R-QUOTA-2", "R-ROUND-1"]]);
