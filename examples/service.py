@@ -352,11 +352,14 @@ def department(path: str) -> str:
 def stay(state: Path, service: subprocess.Popen[bytes]) -> None:
     """On a terminal the service stays until Ctrl-C."""
     command = Path(sys.executable).with_name("fairhold")
+    with fairhold.connect(f"unix:{state / 'api.sock'}") as client:
+        address = client.status()["service"]["address"]
     print("\nThe service stays up. To look at it from another terminal:\n")
     print(f"  export FAIRHOLD_STATE={state}")
     for words in ("console", "top", "jobs --all", "submit /Research/Models -n 20 -- sleep 5", "explain 1", "usage"):
         print(f"  {command} {words}")
-    print("\nCtrl-C stops it, with all that it runs.", flush=True)
+    print(f"\nIts web console is at {address}/console/; the first command opens it, signed in.")
+    print("Ctrl-C stops it, with all that it runs.", flush=True)
     service.wait()
 
 

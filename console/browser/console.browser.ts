@@ -126,6 +126,9 @@ describe.skipIf(!chromium)("the console", () => {
   it("follows a reclaim from its notice to the restart", async () => {
     await go(`jobs/${models}`);
     await page.waitForSelector('.attempt[title*="Task 0,"]');
+    await page.click('.attempt[title*="Task 1,"]');
+    expect(new URL(page.url()).searchParams.get("attempt")).toBe("1/1");
+    await page.waitForSelector("pre:has-text('begun 1')");
     const prices = service.submit("/Trading/Equities", 3, "prices", "sleep", "3");
     await page.waitForSelector('.attempt.notice[title*="under notice for /Trading/Equities"]');
     await page.waitForSelector('.attempt.reclaimed[title*="taken back for /Trading/Equities"]');
@@ -194,6 +197,7 @@ describe.skipIf(!chromium)("the console", () => {
     await page.waitForSelector("text=of the plan changed");
     expect(await violations(page)).toEqual([]);
     await page.click("button:has-text('Put in force…')");
+    await page.waitForSelector("dialog >> text=of the plan changed");
     await page.fill("dialog input >> nth=0", "a comment for all");
     await page.click("dialog button[type=submit]");
     await page.waitForSelector("text=Version 2 by");

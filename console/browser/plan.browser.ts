@@ -116,6 +116,14 @@ describe.skipIf(!chromium)("the plan in the console", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("says that the link to a draft is damaged, and shows the plan in force", async () => {
+    await go("jobs");
+    await go("plan#draft=1.nonsense");
+    await page.waitForSelector("text=The link to a draft is damaged");
+    await page.waitForSelector("text=Version 4 by");
+    expect(wrong).toEqual([]);
+  });
+
   it("offers the keys that may stand there", async () => {
     await go("plan");
     await page.click("button:has-text('Edit')");

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { signIn, signOut } from "./api/client";
 import { listen, route, go, href } from "./lib/route";
-import { Page, PAGES } from "./pages/index";
+import { offered, Page, PAGES } from "./pages/index";
 import { SignIn } from "./pages/sign-in";
-import { may, useMe } from "./store/me";
+import { useMe } from "./store/me";
 import { close, condition, open, watchVisibility } from "./store/link";
 import { Lost } from "./ui/lost";
 import { nextTheme, theme } from "./store/theme";
@@ -53,7 +53,7 @@ function Navigation() {
         <img src="/console/icon.svg" alt="" width="18" height="18" /> Fairhold
       </a>
       <ul>
-        {PAGES.filter((page) => !page.needs || may(me, page.needs, "/")).map((page) => (
+        {offered(me).map((page) => (
           <li key={page.name}>
             <a
               href={href(page.name)}

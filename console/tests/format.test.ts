@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ago, amount, csv, duration, several } from "../src/lib/format";
+import { localOf } from "../src/lib/audit";
+import { ago, amount, csv, duration, hereText, several } from "../src/lib/format";
 
 describe("amounts", () => {
   it("are exact fractions in a text, or numbers", () => {
@@ -23,6 +24,13 @@ describe("durations", () => {
     const now = Date.parse("2026-01-05T09:00:00Z");
     expect(ago("2026-01-05T08:59:00Z", now)).toBe("1 min ago");
     expect(ago("2026-01-05T09:00:30Z", now)).toBe("in 30 s");
+  });
+  it("stand on the reader's clock where the plan has another zone", () => {
+    const instant = "2026-01-05T09:00:00.000Z";
+    const here = localOf(instant);
+    const later = localOf("2026-01-05T11:00:00Z");
+    expect(hereText(instant, `${here}:00+00:00`)).toBe("");
+    expect(hereText(instant, `${later}:00+02:00`)).toMatch(`${here.slice(11)}:00 on your clock`);
   });
 });
 

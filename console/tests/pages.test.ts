@@ -12,12 +12,15 @@ import { nextOrder, orderOf } from "../src/lib/sorting";
 import { sumsOf, usageCsv } from "../src/lib/usage";
 import { actionText, instantOf, localOf, targetText } from "../src/lib/audit";
 import { changesOf, knobsOf, valueOf, withChange } from "../src/lib/what-if";
+import { offered } from "../src/pages";
 import { closing } from "../src/pages/hosts";
 import { startText } from "../src/pages/job-table";
 import { secondsUntil } from "../src/pages/what-if";
 import { patched, type Groups } from "../src/store/consumers";
+import { restText } from "../src/ui/states";
 import { placed } from "../src/ui/time-marks";
-import { consequence } from "../src/pages/job-actions";
+import { attemptOf } from "../src/pages/job";
+import { consequence, mayChange } from "../src/pages/job-actions";
 import { chosen } from "../src/pages/job-notify";
 import { withoutRule } from "../src/pages/why-consumer";
 import { joined } from "../src/store/pages";
@@ -126,9 +129,13 @@ describe("drafts", () => {
     const written = await encodeDraft({ version: 7, text });
     expect(written).toMatch(/^7\.[A-Za-z0-9_-]+$/);
     expect(written.length).toBeLessThan(300);
-    expect(await decodeDraft(`#draft=${written}`)).toEqual({ version: 7, text });
-    expect(await decodeDraft("#draft=7.nonsense")).toBeNull();
-    expect(await decodeDraft("")).toBeNull();
+    expect(await decodeDraft(`#draft=${written}`)).toEqual({ draft: { version: 7, text }, isDamaged: false });
+    expect(await decodeDraft("")).toEqual({ draft: null, isDamaged: false });
+  });
+  it("are told from links that were damaged on their way", async () => {
+    const damaged = { draft: null, isDamaged: true };
+    const written = await encodeDraft({ version: 7, text: "policies: []\n" });
+    for (const cut of [written.slice(0, -3), "7.nonsense", "7.", ""]) expect(await decodeDraft(`#draft=${cut}`), cut).toEqual(damaged);
   });
 });
 
@@ -166,6 +173,13 @@ describe("rights", () => {
     expect(may(me, "view", "/Trading")).toBe(true);
     expect(may(me, "edit_plan", "/Research")).toBe(false);
     expect(may(null, "view", "/")).toBe(false);
+  });
+  it("decide which pages are offered", () => {
+    const names = (permissions: Record<string, string[]>): string[] => offered({ permissions } as unknown as Schemas["Me"]).map((page) => page.name);
+    expect(names({ view: ["/Research"] })).toEqual(["cluster", "jobs", "hosts", "usage", "events"]);
+    expect(names({ view: ["/Research"], edit_plan: ["/Research"] })).toContain("plan");
+    expect(names({ view: ["/"] })).toEqual(expect.arrayContaining(["plan", "what-if", "windows"]));
+    expect(names({ view: ["/"] })).not.toContain("audit");
   });
 });
 
@@ -255,6 +269,9 @@ describe("orders", () => {
 });
 
 describe("attempts", () => {
+  it("are named by addresses", () => {
+    expect([attemptOf("3/2"), attemptOf("3"), attemptOf(null)]).toEqual([{ task: 3, number: 2 }, null, null]);
+  });
   const attempt = (changes: Partial<Schemas["Attempt"]>): Schemas["Attempt"] => ({
     attempt: 1, number: 2, host: "g1", units: 1, state: "again", reason: "reclaim", code: null, signal: 15, detail: "",
     started: "2026-01-05T09:00:00Z", ended: "2026-01-05T09:00:30Z", deadline: "2026-01-05T09:01:00Z", for: "/A", ...changes,
@@ -272,10 +289,30 @@ describe("attempts", () => {
 });
 
 describe("words", () => {
+  it("say how much of a list is not shown", () => {
+    expect([restText(1212, 12), restText(13, 12), restText(12, 12), restText(0, 12)]).toEqual(["and 1,200 more", "and 1 more", "", ""]);
+  });
   it("say whom a cancel stops", () => {
     const job = { user: "ann", tasks: { running: 2, waiting: 3, delayed: 1 }, consumer: "/A" } as unknown as Schemas["Job"];
     expect(consequence("cancel", job)).toContain("2 running tasks of ann");
     expect(consequence("cancel", job)).toContain("4 waiting tasks");
+  });
+  it("say what every other action does, and to whom", () => {
+    const tasks = { running: 2, waiting: 3, delayed: 1 };
+    const job = { user: "ann", tasks, consumer: "/A", resource_group: "compute" } as unknown as Schemas["Job"];
+    expect(consequence("hold", job)).toMatch(/until it is released: 4 tasks\. What runs goes on: 2/);
+    expect(consequence("release", job)).toContain("4 tasks may start again");
+    expect(consequence("requeue", job)).toContain("2 running tasks of ann");
+    expect(consequence("move", job)).toContain("another consumer of compute");
+    expect(consequence("priority", job)).toContain("Inside /A");
+  });
+  it("offer an action on a job to its owner and to who manages jobs there", () => {
+    const job = { user: "ann", consumer: "/A" } as unknown as Schemas["Job"];
+    const who = (user: string, permissions: Record<string, string[]>) => ({ user, permissions }) as unknown as Schemas["Me"];
+    expect(mayChange(who("ann", { submit: ["/A"] }), job)).toBe(true);
+    expect(mayChange(who("ben", { submit: ["/A"] }), job)).toBe(false);
+    expect(mayChange(who("ben", { manage_jobs: ["/"] }), job)).toBe(true);
+    expect(mayChange(null, job)).toBe(false);
   });
   it("keep the rule apart from the sentence", () => {
     expect(withoutRule("It waits [R-QUOTA-2] [R-ROUND-1].")).toEqual(["It waits.", ["R-QUOTA-2", "R-ROUND-1"]]);

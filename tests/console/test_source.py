@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +15,10 @@ from tests.console.types import CONSOLE, GENERATOR, TYPES, written
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+BUILT = files("fairhold") / "console/assets"
+MOST = 350_000
+"""Bytes of the whole console, compressed."""
 
 needs_node = pytest.mark.skipif(not GENERATOR.exists(), reason="the console's libraries are not installed here")
 
@@ -35,6 +41,13 @@ def test_lock_names_no_place_to_get_packages_from() -> None:
     places = {each["resolved"] for each in packages.values() if "resolved" in each}
     assert {place for place in places if not place.startswith("https://registry.npmjs.org/")} == set()
     assert all("integrity" in each for path, each in packages.items() if path)
+
+
+@pytest.mark.skipif(not BUILT.is_dir(), reason="the console is not built here")
+def test_the_whole_console_is_small() -> None:
+    sizes = {each.name: len(gzip.compress(each.read_bytes())) for each in BUILT.iterdir()}
+    assert any(name.endswith(".js") for name in sizes)
+    assert sum(sizes.values()) <= MOST, sizes
 
 
 def test_components_fit_a_screen_or_few() -> None:

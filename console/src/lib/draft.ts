@@ -16,8 +16,20 @@ export async function encodeDraft({ version, text }: Draft): Promise<string> {
   return `${version}.${btoa(found).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** The draft of a fragment; null where there is none, or it was cut on its way. */
-export async function decodeDraft(hash: string): Promise<Draft | null> {
+export interface Brought {
+  draft: Draft | null;
+  /** There should be a draft, but it was cut or changed on its way. */
+  isDamaged: boolean;
+}
+
+/** The draft that a fragment brings, if any. */
+export async function decodeDraft(hash: string): Promise<Brought> {
+  if (!hash.startsWith("#draft=")) return { draft: null, isDamaged: false };
+  const draft = await decoded(hash);
+  return { draft, isDamaged: draft === null };
+}
+
+async function decoded(hash: string): Promise<Draft | null> {
   const match = /^#draft=(\d+)\.([\w-]+)$/.exec(hash);
   if (!match) return null;
   try {

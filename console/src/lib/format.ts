@@ -53,6 +53,12 @@ export function clock(instant: string | number, now = serverNow()): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
 }
 
+/** An instant on the reader's clock where a clock of another zone shows `local`, as `2026-01-05T18:00:00+01:00`; empty where both show the same. */
+export function hereText(instant: string, local: string): string {
+  const there = Date.parse(`${local.slice(0, 19)}Z`) - Date.parse(instant);
+  return there === -new Date(instant).getTimezoneOffset() * 60_000 ? "" : `${clock(instant)} on your clock`;
+}
+
 function two(value: number): string {
   return String(value).padStart(2, "0");
 }

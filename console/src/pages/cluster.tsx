@@ -55,7 +55,7 @@ function factsOf(status: Schemas["Status"]): Fact[] {
   const { waiting, reclaiming } = status;
   const oldest = waiting.oldest && `the oldest for ${duration((serverNow() - Date.parse(waiting.oldest.submitted)) / 1000)}`;
   return [
-    ...facts.slice(0, 4),
+    ...facts,
     {
       name: "Waiting",
       value: <a href={href("jobs", "", { state: "waiting" })}>{several(waiting.tasks, "task")}</a>,

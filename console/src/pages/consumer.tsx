@@ -10,7 +10,7 @@ import { useLive } from "../store/live";
 import { Bar, barText, Legend } from "../ui/bar";
 import { Chart } from "../ui/chart";
 import { Flow } from "../ui/flow";
-import { Empty, Facts, Panel, Shown } from "../ui/states";
+import { Empty, Facts, Panel, Rest, Shown } from "../ui/states";
 import { JobTable } from "./job-table";
 import { BudgetLine, WhyConsumer } from "./why-consumer";
 
@@ -130,6 +130,7 @@ function Users({ users, limit }: { users: Record<string, number>; limit: number 
           ))}
         </tbody>
       </table>
+      <Rest all={rows.length} shown={20} />
     </Panel>
   );
 }

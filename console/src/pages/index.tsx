@@ -1,6 +1,7 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { href, route } from "../lib/route";
+import { may, maySomewhere, type Me } from "../store/me";
 import { Cluster } from "./cluster";
 
 type Load = () => Promise<FunctionComponent>;
@@ -14,19 +15,26 @@ interface Entry {
   also?: string;
   /** Permission for the whole cluster, without which the page shows nothing. */
   needs?: string;
+  /** A permission that is enough for some part of the cluster, too. */
+  orSomewhere?: string;
 }
 
 export const PAGES: readonly Entry[] = [
   { name: "cluster", title: "Cluster", letter: "c", about: "Who owns, uses, borrows and waits", also: "consumers" },
   { name: "jobs", title: "Jobs", letter: "j", about: "What runs, what waits and why" },
   { name: "hosts", title: "Hosts", letter: "h", about: "Who stands where" },
-  { name: "plan", title: "Plan", letter: "p", about: "Read, change, compare, revert" },
+  { name: "plan", title: "Plan", letter: "p", about: "Read, change, compare, revert", needs: "view", orSomewhere: "edit_plan" },
   { name: "what-if", title: "What if", letter: "i", about: "Other numbers, the same demand", needs: "view" },
   { name: "usage", title: "Usage", letter: "u", about: "Hours by consumer and user" },
   { name: "windows", title: "Windows", letter: "w", about: "When another part of the plan holds", needs: "view" },
   { name: "events", title: "Events", letter: "e", about: "What happened" },
   { name: "audit", title: "Audit", letter: "a", about: "Who did what, and what was refused", needs: "read_audit" },
 ];
+
+/** Pages that have something to show to somebody. */
+export function offered(me: Me | null): readonly Entry[] {
+  return PAGES.filter(({ needs, orSomewhere }) => !needs || may(me, needs, "/") || (orSomewhere && maySomewhere(me, orSomewhere)));
+}
 
 const LAZY: Record<string, Load> = {
   consumers: () => import("./consumer").then((found) => found.ConsumerPage),

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { get, type Schemas } from "../api/client";
 import { ago, clock, count, duration, several } from "../lib/format";
-import { consumerHref, href } from "../lib/route";
+import { consumerHref, href, route, setQuery } from "../lib/route";
 import { useLive, useTick } from "../store/live";
 import { usePages } from "../store/pages";
-import { Empty, Facts, Panel, Pill, Shown, type Fact } from "../ui/states";
+import { Empty, Facts, Panel, Pill, Rest, Shown, type Fact } from "../ui/states";
 import { TimeLine } from "../ui/timeline";
 import { Actions } from "./job-actions";
 import { TellMe } from "./job-notify";
@@ -65,7 +65,9 @@ function Holders({ why }: { why: Explanation }) {
   if (!why.holders.length) return null;
   return (
     <table class="plain">
-      <caption>Who has the units</caption>
+      <caption>
+        Who has the units <Rest all={why.holders.length} shown={20} />
+      </caption>
       <thead>
         <tr>
           <th>consumer</th>
@@ -130,7 +132,9 @@ function Reclaims({ why }: { why: Explanation }) {
   if (!why.reclaims.length) return null;
   return (
     <table class="plain">
-      <caption>What was taken from it</caption>
+      <caption>
+        What was taken from it, the latest first <Rest all={why.reclaims.length} shown={30} />
+      </caption>
       <thead>
         <tr>
           <th>task</th>
@@ -201,9 +205,16 @@ function ForecastOf({ job }: { job: string }) {
   );
 }
 
+/** The attempt that an address names, as `3/2`: of task 3 the second. */
+export function attemptOf(text: string | null): { task: number; number: number } | null {
+  const match = /^(\d+)\/(\d+)$/.exec(text ?? "");
+  return match && { task: Number(match[1]), number: Number(match[2]) };
+}
+
 function Attempts({ job }: { job: Job }) {
   useTick(1);
-  const [chosen, setChosen] = useState<{ task: number; number: number } | null>(null);
+  const chosen = attemptOf(route.value.query.get("attempt"));
+  const choose = (task: number, number: number): void => setQuery({ attempt: `${task}/${number}` });
   const load = async (cursor: string, limit: number, signal: AbortSignal) => {
     const found = await get("/v1/jobs/{job}/tasks", { job: job.job, cursor, limit }, signal);
     return { rows: found.tasks, next: found.next };
@@ -218,7 +229,7 @@ function Attempts({ job }: { job: Job }) {
               <TimeLine
                 tasks={page.rows}
                 chosen={chosen ? `${chosen.task}/${chosen.number}` : ""}
-                onChoose={(task, number) => setChosen({ task, number })}
+                onChoose={choose}
               />
             ) : (
               <Empty>Nothing of it has begun.</Empty>
@@ -226,7 +237,7 @@ function Attempts({ job }: { job: Job }) {
           }
         </Shown>
       </Panel>
-      {live.data && <Output job={job.job} tasks={live.data.rows} chosen={chosen} onChoose={setChosen} />}
+      {live.data && <Output job={job.job} tasks={live.data.rows} chosen={chosen} onChoose={({ task, number }) => choose(task, number)} />}
     </>
   );
 }

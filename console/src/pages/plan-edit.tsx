@@ -3,9 +3,9 @@ import { applyPlan, post, Refusal, type Fault, type Schemas } from "../api/clien
 import { draftHref, encodeDraft, type Draft } from "../lib/draft";
 import { setQuery } from "../lib/route";
 import { Dialog } from "../ui/dialog";
-import { Panel, Told, Trouble } from "../ui/states";
+import { Panel, Rest, Told, Trouble } from "../ui/states";
 import { Editor } from "./plan-editor";
-import { Effect } from "./plan-effect";
+import { Effect, Foreseen } from "./plan-effect";
 import { Simulate } from "./simulate";
 
 type Plan = Schemas["Plan"];
@@ -50,6 +50,7 @@ function FaultList({ faults, kind }: { faults: readonly Fault[]; kind: "trouble"
           </li>
         ))}
       </ul>
+      <Rest all={faults.length} shown={30} />
     </div>
   );
 }
@@ -74,7 +75,7 @@ function Apply({ asked, onDone }: { asked: Asked; onDone: () => void }) {
       }}
       onClose={onDone}
     >
-      <p>It holds for everybody at once. What it stops, and whom, is said in the preview beside the editor.</p>
+      <p>It holds for everybody at once.</p>
       <label>
         Why, for everybody
         <input value={comment} required maxLength={500} onInput={(event) => setComment(event.currentTarget.value)} />
@@ -83,6 +84,7 @@ function Apply({ asked, onDone }: { asked: Asked; onDone: () => void }) {
         For a time, as 2h or 3d; then this version comes back. Empty: until somebody changes it
         <input value={span} onInput={(event) => setSpan(event.currentTarget.value)} />
       </label>
+      <Foreseen ask={() => applyPlan({ text: asked.text }, asked.version, true)} />
     </Dialog>
   );
 }

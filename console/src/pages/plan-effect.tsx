@@ -1,7 +1,8 @@
+import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { clock, count, several } from "../lib/format";
 import { consumerHref } from "../lib/route";
-import { Told } from "../ui/states";
+import { Rest, Told, Trouble } from "../ui/states";
 import { gains, stopsOf, stopTimes, type DiffDocument, type Pair } from "../lib/effect";
 import { serverNow } from "../lib/clock";
 import { TimeMarks } from "../ui/time-marks";
@@ -95,7 +96,7 @@ function Stops({ diff }: { diff: DiffDocument }) {
       </p>
       <TimeMarks label="When it stops what runs now" from={serverNow()} marks={stopTimes(diff)} />
       <ul>
-        {stops.slice(0, 12).map((each) => (
+        {stops.map((each) => (
           <li key={each.consumer}>
             {count(each.units)} of {each.consumer}
             {each.for.length > 0 && `, for ${each.for.join(", ")}`}
@@ -142,12 +143,14 @@ function Coming({ diff }: { diff: DiffDocument }) {
                       {path} <Change pair={row.quota} />{" "}
                     </span>
                   ))}
+                  <Rest all={changes.length} shown={6} />
                 </td>
               </tr>
             );
           })}
         </tbody>
       </table>
+      <Rest all={diff.windows.length} shown={20} />
     </>
   );
 }
@@ -182,8 +185,18 @@ export function Effect({ diff: answer }: { diff: Schemas["Difference"] }) {
           ))}
         </tbody>
       </table>
+      <Rest all={answer.settings.length} shown={40} />
     </div>
   );
+}
+
+/** What a change would do, worked out while its dialog is open. */
+export function Foreseen({ ask }: { ask: () => Promise<Schemas["Applied"]> }) {
+  const [diff, setDiff] = useState<Schemas["Difference"] | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  useEffect(() => void ask().then((found) => setDiff(found.diff), setError), []);
+  if (error) return <Trouble error={error} />;
+  return diff ? <Effect diff={diff} /> : <p>What it would do is being worked out…</p>;
 }
 
 function shown(value: unknown): string {

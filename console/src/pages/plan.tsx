@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, post, type Schemas } from "../api/client";
-import { decodeDraft, type Draft } from "../lib/draft";
+import { decodeDraft, type Brought } from "../lib/draft";
 import { ago, several } from "../lib/format";
 import { go, href, route, setQuery } from "../lib/route";
 import { useLive, type Live } from "../store/live";
@@ -9,11 +9,10 @@ import { Panel, Shown, Trouble } from "../ui/states";
 import { may, maySomewhere, useMe } from "../store/me";
 import { Edit } from "./plan-edit";
 import { Compare, Editor } from "./plan-editor";
-import { Effect } from "./plan-effect";
+import { Foreseen } from "./plan-effect";
 
 type Plan = Schemas["Plan"];
 type PlanHead = Schemas["PlanHead"];
-type Diff = Schemas["Difference"];
 
 function Versions({ plans, shown }: { plans: readonly PlanHead[]; shown: number }) {
   const newest = plans[0]?.version ?? 0;
@@ -41,12 +40,8 @@ function Versions({ plans, shown }: { plans: readonly PlanHead[]; shown: number 
 }
 
 function Revert({ to, version, onDone }: { to: number; version: number; onDone: () => void }) {
-  const [diff, setDiff] = useState<Diff | null>(null);
-  const [error, setError] = useState<Error | null>(null);
   const headers = { "if-match": `"${version}"` };
-  useEffect(() => {
-    post("/v1/plan/revert", { dry_run: true }, { to, comment: "", was: {} }, headers).then((found) => setDiff(found.diff), setError);
-  }, [to, version]);
+  const ask = () => post("/v1/plan/revert", { dry_run: true }, { to, comment: "", was: {} }, headers);
   return (
     <Dialog
       title={`Back to version ${to}`}
@@ -58,8 +53,7 @@ function Revert({ to, version, onDone }: { to: number; version: number; onDone: 
       }}
       onClose={onDone}
     >
-      {error && <Trouble error={error} />}
-      {diff ? <Effect diff={diff} /> : !error && <p>What it would do is being worked out…</p>}
+      <Foreseen key={version} ask={ask} />
     </Dialog>
   );
 }
@@ -135,12 +129,12 @@ function Reading({ plan, current, mayEdit, onEdit }: { plan: Plan; current: Plan
 const APPLIED = "PlanApplied";
 
 /** The draft that an address brings; what is typed later does not come back as one. */
-function useDraft(hash: string): Draft | null {
-  const [draft, setDraft] = useState<Draft | null>(null);
+function useDraft(hash: string): Brought {
+  const [brought, setBrought] = useState<Brought>({ draft: null, isDamaged: false });
   useEffect(() => {
-    void decodeDraft(hash).then(setDraft);
+    void decodeDraft(hash).then(setBrought);
   }, [hash]);
-  return draft;
+  return brought;
 }
 
 /** The plan: read, compared, changed, put back. */
@@ -149,7 +143,7 @@ export function PlanPage() {
   const me = useMe().data;
   const mayEdit = maySomewhere(me, "edit_plan");
   const [isEdited, setEdited] = useState(false);
-  const draft = useDraft(route.value.hash);
+  const { draft, isDamaged } = useDraft(route.value.hash);
   const isMeant = (told: { kind: string }): boolean => told.kind === APPLIED;
   const current = useLive((signal) => get("/v1/plan", {}, signal), [], isMeant);
   const versions = useLive((signal) => get("/v1/plan/versions", { limit: 50 }, signal), [], isMeant);
@@ -174,6 +168,11 @@ export function PlanPage() {
           return (
             <div class="columns wide-left">
               <div>
+                {isDamaged && (
+                  <p class="trouble" role="alert">
+                    The link to a draft is damaged: part of it is missing or was changed on its way. You see the plan in force; ask for the link again.
+                  </p>
+                )}
                 <Reading plan={shown} current={plan} mayEdit={mayEdit} onEdit={() => setEdited(true)} />
               </div>
               <Shown live={versions}>

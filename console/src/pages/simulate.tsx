@@ -7,7 +7,7 @@ import { consumerHref, route, setQuery } from "../lib/route";
 import { cellOf, COLUMNS, courseOf, recordText, rowsOf, SPANS, type Resource, type Simulated } from "../lib/simulation";
 import { useTick } from "../store/live";
 import { Chart } from "../ui/chart";
-import { Empty, Panel, Trouble } from "../ui/states";
+import { Empty, Panel, Rest, Trouble } from "../ui/states";
 
 type Outcome = Schemas["Outcome"];
 
@@ -37,6 +37,7 @@ function Verdict({ title, outcome }: { title: string; outcome: Outcome | null })
               </li>
             ))}
           </ul>
+          <Rest all={outcome.fares_badly.length} shown={8} />
         </>
       )}
     </Panel>

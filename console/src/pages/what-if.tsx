@@ -7,7 +7,7 @@ import { consumerHref, go, route, setQuery } from "../lib/route";
 import { changesOf, knobsOf, valueOf, withChange, type Knob } from "../lib/what-if";
 import { useLive } from "../store/live";
 import { hear } from "../store/link";
-import { Empty, Panel, Shown, Told, Trouble } from "../ui/states";
+import { Empty, Panel, Rest, Shown, Told, Trouble } from "../ui/states";
 import { Effect } from "./plan-effect";
 import { Simulate } from "./simulate";
 import { Explained, type Explanation } from "./why-consumer";
@@ -90,33 +90,36 @@ function Differences({ found }: { found: Explored }) {
   const shown = (value: unknown): string => (value === null || value === undefined ? "none" : String(value));
   if (!found.differences.length) return <Empty>No number differs.</Empty>;
   return (
-    <table class="plain">
-      <thead>
-        <tr>
-          <th>consumer</th>
-          <th>group</th>
-          <th>number</th>
-          <th class="number">now</th>
-          <th class="number">then</th>
-        </tr>
-      </thead>
-      <tbody>
-        {found.differences.slice(0, 80).map((row, at) => {
-          const [before, after] = [Number(row.before ?? 0), Number(row.after ?? 0)];
-          return (
-            <tr key={at}>
-              <td>{row.consumer ? <a href={consumerHref(row.consumer)}>{row.consumer}</a> : "the whole"}</td>
-              <td>{row.resource_group ?? row.pool}</td>
-              <td>{row.key}</td>
-              <td class="number">{shown(row.before)}</td>
-              <td class="number">
-                <span class={after > before ? "more" : "less"}>{shown(row.after)}</span>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <>
+      <table class="plain">
+        <thead>
+          <tr>
+            <th>consumer</th>
+            <th>group</th>
+            <th>number</th>
+            <th class="number">now</th>
+            <th class="number">then</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.differences.slice(0, 80).map((row, at) => {
+            const [before, after] = [Number(row.before ?? 0), Number(row.after ?? 0)];
+            return (
+              <tr key={at}>
+                <td>{row.consumer ? <a href={consumerHref(row.consumer)}>{row.consumer}</a> : "the whole"}</td>
+                <td>{row.resource_group ?? row.pool}</td>
+                <td>{row.key}</td>
+                <td class="number">{shown(row.before)}</td>
+                <td class="number">
+                  <span class={after > before ? "more" : "less"}>{shown(row.after)}</span>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <Rest all={found.differences.length} shown={80} />
+    </>
   );
 }
 

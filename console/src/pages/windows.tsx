@@ -1,8 +1,8 @@
 import { get, type Schemas } from "../api/client";
-import { ago, clock, count } from "../lib/format";
+import { ago, clock, count, hereText } from "../lib/format";
 import { consumerHref, route, setQuery } from "../lib/route";
 import { useLive } from "../store/live";
-import { Empty, Panel, Shown } from "../ui/states";
+import { Empty, Panel, Rest, Shown } from "../ui/states";
 
 interface Entry {
   entry: number;
@@ -46,6 +46,7 @@ function Changes({ row }: { row: Switch }) {
             .join(", ")}
         </div>
       ))}
+      <Rest all={consumers.length} shown={12} />
     </>
   );
 }
@@ -60,6 +61,7 @@ function Reclaims({ row }: { row: Switch }) {
           {each.for && ` for ${each.for}`}
         </div>
       ))}
+      <Rest all={row.reclaims.length} shown={8} />
     </>
   );
 }
@@ -101,7 +103,7 @@ function Calendar({ found }: { found: Schemas["Windows"] }) {
                     {row.day} {row.local.slice(0, 16).replace("T", " ")}
                     <br />
                     <small>
-                      {ago(row.at)}
+                      {[hereText(row.at, row.local), ago(row.at)].filter(Boolean).join(", ")}
                       {row.opens && `, the window opens ${clock(row.opens)}`}
                     </small>
                   </td>
@@ -118,6 +120,7 @@ function Calendar({ found }: { found: Schemas["Windows"] }) {
             </tbody>
           </table>
         )}
+        <Rest all={switches.length} shown={200} />
       </Panel>
     </>
   );

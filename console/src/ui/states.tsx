@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Refusal } from "../api/client";
+import { count } from "../lib/format";
 import type { Live } from "../store/live";
 
 /** A text of the service, with what stands between backticks set as code. */
@@ -62,6 +63,17 @@ export function Panel({ title, side, children }: { title: string; side?: Compone
       {children}
     </section>
   );
+}
+
+/** How many of a list are not shown; nothing where all are. */
+export function restText(all: number, shown: number): string {
+  return all > shown ? `and ${count(all - shown)} more` : "";
+}
+
+/** The same on the page. */
+export function Rest({ all, shown }: { all: number; shown: number }) {
+  const text = restText(all, shown);
+  return text ? <small>{text}</small> : null;
 }
 
 export interface Fact {

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from tests.cli.live.served import LONGEST, ROOT
@@ -135,6 +136,8 @@ def test_on_a_terminal_it_stays_up_and_says_how_to_look_at_it(tmp_path: Path) ->
         ((name, state),) = re.findall(r"^  export (\w+)=(.+)$", said, re.MULTILINE)
         commands = [shlex.split(line) for line in re.findall(r"^  (/.+)$", said, re.MULTILINE)]
         assert [words[1] for words in commands] == ["console", "top", "jobs", "submit", "explain", "usage"]
+        (console,) = re.findall(r"^Its web console is at (http://127\.0\.0\.1:\d+/console/);", said, re.MULTILINE)
+        assert httpx.get(console).headers["content-type"] == "text/html; charset=utf-8"
         shown = {}
         for words in commands[1:]:  # the console opens a browser, where there is one
             done = subprocess.run(words, env=os.environ | {name: state}, capture_output=True, text=True, check=False)
