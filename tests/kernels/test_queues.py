@@ -45,10 +45,16 @@ def terms_of(chance: Random) -> QueueTerms:
     )
 
 
+@pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
 @pytest.mark.parametrize("seed", range(20))
-def test_r_queue_2_shares_in_columns_are_those_of_the_slow_twin(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_r_queue_2_shares_in_columns_are_those_of_the_slow_twin(
+    seed: int,
+    compiled: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     chance = Random(seed)
-    monkeypatch.setattr(divide_queues, "run", lambda _, *args: divide_queues.plain(*args))
+    if not compiled:
+        monkeypatch.setattr(divide_queues, "run", lambda _, *args: divide_queues.plain(*args))
     for _ in range(60):
         terms = terms_of(chance)
         requested = [chance.choice((0, 0, 1, 6, 30)) for _ in terms.above]
