@@ -70,8 +70,7 @@ def seen(lease: StoreLease) -> LeaderNote:
 def take_over(state: Path, note: LeaderNote = OTHER) -> LeaderNote:
     """As another service does that has seen nothing of the leader for too long."""
     lease = lease_of(state)
-    taken = lease.take(seen(lease), note)
-    assert taken is not None
+    taken: LeaderNote = until(lambda: lease.take(seen(lease), note))  # a leader may renew its note in between
     return taken
 
 
