@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.ledger.queues import QueueTerms
-from fairhold.model.queue import FairShareSettings, QueueSettings
-from fairhold.reference.queues import shares as reference
+from fairhold.model.queue import FairShareSettings
 from fairhold.rules.queues.shares import fair_shares, with_children
 from fairhold.units import UNLIMITED
 from tests.examples import FEWER
+from tests.oracles.queueing import Queue, shares
 from tests.planio.support import cases
 from tests.queues.differences import listed
 from tests.queues.kai import RESOURCES, numbers
@@ -76,19 +76,6 @@ def test_shares_as_kai_has_them_are_those_that_it_gave(case: Json) -> None:
     ), json.dumps({name: {key: float(value) for key, value in each.items()} for name, each in found.items()})
 
 
-class Queue(NamedTuple):
-    """A queue of one resource; amounts in steps, None = no bound; usage that is not given is that of its children."""
-
-    name: str
-    deserved: Fraction | None
-    limit: Fraction | None
-    weight: Fraction
-    priority: int
-    requested: Fraction
-    usage: Fraction | None = None
-    children: tuple[Queue, ...] = ()
-
-
 AMOUNTS = st.fractions(0, 9, max_denominator=4)
 BOUNDS = st.one_of(st.none(), AMOUNTS)
 WEIGHTS = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 3), Fraction(0)])
@@ -144,34 +131,15 @@ def terms_of(queues: tuple[Queue, ...], k: Fraction, base: int) -> tuple[QueueTe
     )
 
 
-def shares_by_the_rules(
-    terms: QueueTerms, rows: list[Queue | None], total: int, requested: list[int], usage: dict[int, Fraction]
-) -> dict[int, Fraction]:
-    """Row → fair share, by the reference."""
-    stated = {
-        at: QueueSettings(
-            deserved=((0, terms.deserved[0][at]),),
-            limit=((0, terms.limit[0][at]),),
-            weight=((0, each.weight),),
-            priority=each.priority,
-        )
-        for at, each in enumerate(rows)
-        if each is not None
-    }
-    wanted = dict(enumerate(requested))
-    children, step = dict(enumerate(terms.children)), terms.steps[0]
-    queues = reference.Queues(stated, children, terms.settings, 0, step, total, wanted, usage)
-    return reference.fair_shares(queues)
-
-
 @given(trees(), st.integers(0, 30), st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(10)]))
-def test_shares_are_those_of_the_rules(queues: tuple[Queue, ...], total: int, k: Fraction) -> None:
+def test_shares_are_those_of_the_slow_twin(queues: tuple[Queue, ...], total: int, k: Fraction) -> None:
     base = 12
     terms, rows = terms_of(queues, k, base)
     requested = [0 if each is None or each.children else int(each.requested * base) for each in rows]
     usage = {at: each.usage for at, each in enumerate(rows) if each is not None and each.usage is not None}
     found = fair_shares(terms, 0, total * base, requested, with_children(terms, usage))
-    assert dict(enumerate(found)) == shares_by_the_rules(terms, rows, total * base, requested, usage)
+    expected = shares(Fraction(total), queues, k, Fraction(total))
+    assert {each.name: Fraction(found[at], base) for at, each in enumerate(rows) if each is not None} == expected
 
 
 @FEWER
@@ -179,11 +147,9 @@ def test_shares_are_those_of_the_rules(queues: tuple[Queue, ...], total: int, k:
 def test_what_is_given_is_no_more_than_there_is_but_where_more_is_deserved(
     queues: tuple[Queue, ...], total: int
 ) -> None:
+    terms, _ = terms_of(queues, Fraction(0), 12)
     flat = tuple(each._replace(children=()) for each in queues)
-    terms, rows = terms_of(flat, Fraction(0), 12)
-    requested = [0 if each is None else int(each.requested * 12) for each in rows]
-    found = fair_shares(terms, 0, total * 12, requested, {})
-    top = range(1, len(rows))
-    bounds = [total * 12 if each == UNLIMITED else each for each in terms.deserved[0]]
-    deserved = sum(min(bounds[at], found[at]) for at in top)
-    assert sum(found[at] for at in top) <= max(total * 12, deserved)
+    found = shares(Fraction(total), flat, Fraction(0), Fraction(total))
+    deserved = sum(min(total if each.deserved is None else each.deserved, found[each.name]) for each in flat)
+    assert sum(found[each.name] for each in flat) <= max(total, deserved)
+    assert terms.steps == (12,)

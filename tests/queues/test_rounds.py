@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import fairhold.reference.queues.cycle as verified
+import fairhold.cycle.verify.queued.cycle as verified
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import parse_state, state_document

@@ -7,16 +7,16 @@ from fractions import Fraction
 from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
-from fairhold.reference.queues.report import quota_document
-from fairhold.reference.queues.shares import in_steps
-from fairhold.reference.sharing import shares_now
-from tests.queues.strategies import stories
+from fairhold.reference.quotas.queues import Queues, fair_shares, in_steps
+from tests.queues.strategies import plans, states
 from tests.reference.cases import told_quotas
 
 Json = dict[str, Any]
+NO_SITING = ("need", "prefer", "avoid", "place")
 PLAN: Json = {
     "fairhold": 1,
     "resources": {"gpu": {}},
@@ -26,12 +26,27 @@ PLAN: Json = {
 }
 
 
-@given(stories())
-def test_as_the_product(drawn: tuple[Json, Json, list[Json]]) -> None:
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[Json, Json]:
+    """A plan that divides exactly, and requests that name no labels."""
+    plan, leaves = draw(plans().filter(lambda drawn: "division" not in drawn[0]["policies"][0]["settings"]))
+    state = draw(states(plan, leaves))
+    for request in state["requests"]:
+        for key in NO_SITING:
+            request.pop(key, None)
+    return plan, state
+
+
+@given(documents())
+def test_as_the_product(drawn: tuple[Json, Json]) -> None:
     plan = parse_plan(json.dumps(drawn[0]), "plan.json")[0]
     state = parse_state(json.dumps(drawn[1]), plan, "state.json")
-    (share,) = shares_now(plan, state)
-    assert quota_document(plan, share, state) == told_quotas(plan, state)["resource_groups"]["g"]
+    told = told_quotas(plan, state)["resource_groups"]["g"]["consumers"]
+    for at, resource in enumerate(plan.resources):
+        queues = Queues(plan, state, plan.policies[0], at)
+        found = fair_shares(queues)
+        for row, path in enumerate(plan.tree.paths):
+            assert found[row] / resource.base == Fraction(str(told[path]["fair_share"].get(resource.name, 0))), path
 
 
 def test_what_no_host_could_take_counts_for_nothing_also_beside_units_that_run() -> None:

@@ -1,8 +1,9 @@
 """The independent check of a result: slow, exact, and without a line of the computation (`fairhold verify`).
 
-Slots and queues are judged by `fairhold.reference`; pools are computed again here.
+What shares slots is judged by `fairhold.reference`; pools and queues are computed again here.
 
-pooled      pools
+pooled      pools, and what hosts, units and notices are for queues, too
+queued      queues
 check       `verify`: the parts of a result that are slots, pools and queues, each by its own
 """
 

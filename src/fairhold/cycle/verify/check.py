@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
 from fairhold.cycle.verify.pooled.conditions import check_pools
 from fairhold.cycle.verify.pooled.expected import expected_moves, expected_pools
+from fairhold.cycle.verify.pooled.force import is_of_vectors, shares_now
 from fairhold.cycle.verify.pooled.parting import part, slots_of, vectors_of
 from fairhold.reference.check import SlotJudge, is_cycle
 from fairhold.reference.compare import FORMAT, differences
 from fairhold.reference.expected import hosts_document
 from fairhold.reference.finding import Finding
-from fairhold.reference.sharing import is_of_vectors, shares_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

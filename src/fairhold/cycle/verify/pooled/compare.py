@@ -51,8 +51,6 @@ STATE_ROWS = {
     "shortages": "R-CONTROL-3",
 }
 """Lists of rows with the rule that a wrong row breaks."""
-IN_ANY_ORDER = {"stops", "reclaims", "observed", "withdrawn", "state allocations"}
-"""Lists in which the order of rows says nothing."""
 FIELDS = {"deadline": "R-LEND-6", "lenders": "R-POOL-2", "pool": "R-POOL-1", "for": "R-TAKE-1", "amounts": "R-ADJUST-0"}
 """Fields with a rule of their own."""
 NAMES = ("id", "request", "host", "consumer", "entry")
@@ -124,7 +122,7 @@ def _compare_rows(rule: str, section: str, said: object, right: list[Json]) -> I
             lacking.append(row)
         else:
             del extra[at]
-    if not extra and not lacking and section not in IN_ANY_ORDER:
+    if not extra and not lacking:
         at = next(at for at, (one, two) in enumerate(zip(said, right, strict=True)) if not _is_same(one, two))
         text = "the rows are in another order than the rules give"
         yield Finding(rule, f"{section} {at + 1}", _told(said[at]), _told(right[at]), text)

@@ -11,18 +11,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, fits, scaled, summed
+from fairhold.cycle.verify.pooled.force import shares_now
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, Terms, make_terms
 from fairhold.reference.document import instant
 from fairhold.reference.finding import Finding
-from fairhold.reference.sharing import shares_now
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from fairhold.cycle.verify.pooled.force import Share
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
     from fairhold.model.vector import Owning
-    from fairhold.reference.sharing import Share
 
 Json = dict[str, Any]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.verify.pooled.force import Share, shares_now
 from fairhold.cycle.verify.pooled.lending import lend_up, usable
 from fairhold.cycle.verify.pooled.opening import open_stock
 from fairhold.cycle.verify.pooled.report import (
@@ -17,16 +18,17 @@ from fairhold.cycle.verify.pooled.report import (
     shortage_rows,
     state_rows,
     unmet_rows,
+    unsettled_rows,
 )
 from fairhold.cycle.verify.pooled.restraint import decide
 from fairhold.cycle.verify.pooled.siting import will_do
 from fairhold.cycle.verify.pooled.stock import fits_in
+from fairhold.cycle.verify.pooled.sweeps import Sweeps
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.pooled.usage import Pool
+from fairhold.cycle.verify.queued.report import queue_rows
+from fairhold.cycle.verify.queued.table import make_table
 from fairhold.model.vector import amounts_document
-from fairhold.reference.queues import report as queues_told
-from fairhold.reference.queues.cycle import decide as decide_queues
-from fairhold.reference.sharing import Share, shares_now
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -45,10 +47,10 @@ def expected_pools(plan: Plan, state: State) -> Json:
     found = []
     queues: Json = {}
     for share in shares_now(plan, state):
-        if share.entry.policy.has_queues:
-            queues[share.name] = queues_told.quota_document(plan, share, state)
-            continue
         stock = open_stock(plan, share, state)
+        if share.entry.policy.has_queues:
+            queues[share.name] = queue_rows(plan, make_table(plan, share, state, stock), stock)
+            continue
         for owner in [*stock.terms.leaves, *stock.private()]:
             _lend_unusable(stock, owner)
         pools = [Pool(stock, path) for path in [TOP, *stock.private()]]
@@ -82,12 +84,6 @@ def expected_moves(plan: Plan, state: State) -> Json:
         "adjusted": {},
     }
     for share in shares_now(plan, state):
-        if share.entry.policy.has_queues:
-            of_queues = decide_queues(plan, share, state)
-            queues[share.name] = of_queues.cycle.told_table
-            _add(found, queues_told.move_rows(plan, of_queues))
-            _add(after, queues_told.state_rows(plan, of_queues))
-            continue
         decided = decide(plan, share, state)
         stock, sweeps = decided.stock, decided.sweeps
         found["stops"] += moved_rows(stock, decided.stops)
@@ -96,7 +92,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
         found["refused"] += refused_rows(plan, stock)
-        found["warnings"] += unmet_rows(plan, stock) + queues_told.unsettled_rows(is_over=sweeps.is_over)
+        found["warnings"] += unmet_rows(plan, stock) + decided.warnings + unsettled_rows(is_over=sweeps.is_over)
         found["ownership"] += ownership_rows(plan, stock)
         if last := stock.adjusted:
             said = {"at": format_instant(last.at), "of": last.of}
@@ -104,16 +100,14 @@ def expected_moves(plan: Plan, state: State) -> Json:
         after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock, sweeps.coming).items():
             after[section] += rows
-        pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))
+        if isinstance(sweeps, Sweeps):
+            pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))
+        else:
+            queues[share.name] = decided.queues
     if not pools and not queues:
         return {}
     found |= _joined(pools) | ({"queues": queues} if queues else {})
     return found | {"state": _with_down(plan, state, after)}
-
-
-def _add(found: Json, more: Json) -> None:
-    for section, rows in more.items():
-        found[section] += rows
 
 
 def _tables(plan: Plan, share: Share, pools: Iterable[Pool]) -> Json:

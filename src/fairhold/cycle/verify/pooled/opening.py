@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.cycle.verify.pooled.amounts import Amounts
+    from fairhold.cycle.verify.pooled.force import Share
     from fairhold.model.plan import Plan
     from fairhold.model.state import Notice as NoticeNoun
     from fairhold.model.state import Parts, State
-    from fairhold.reference.sharing import Share
 
 
 def open_stock(plan: Plan, share: Share, state: State) -> Stock:

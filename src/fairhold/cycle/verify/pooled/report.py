@@ -124,6 +124,12 @@ def unmet_rows(plan: Plan, stock: Stock) -> list[Json]:
     return rows
 
 
+def unsettled_rows(*, is_over: bool) -> list[Json]:
+    """A warning where the bound on rounds ended a cycle (R-SWEEP-2)."""
+    message = "the cycle stopped after 20 rounds of sweeps with decisions still open: the next cycle continues"
+    return [] if is_over else [{"consumer": "/", "code": "unsettled", "message": message}]
+
+
 def ownership_rows(plan: Plan, stock: Stock) -> list[Json]:
     """What consumers own, by consumer in path order, then in inventory order."""
     mine = [

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.controls import Restraint
 from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
+from fairhold.cycle.verify.queued.cycle import Queued
+from fairhold.cycle.verify.queued.report import oversubscribed_rows, queue_rows
+from fairhold.cycle.verify.queued.table import make_table
 from fairhold.model.state import Shortage
 
 if TYPE_CHECKING:
+    from fairhold.cycle.verify.pooled.force import Share
     from fairhold.cycle.verify.pooled.stock import Stock, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
-    from fairhold.reference.sharing import Share
 
 
 @dataclass
@@ -24,13 +27,16 @@ class Decided:
 
     stops    : (request, host) → units of which the grace had run out
     observed : units that would get notice, which is not given
+    queues   : how queues stood before it, None = there are none
     """
 
     stock: Stock
     stops: Counter[tuple[str, str]]
-    sweeps: Sweeps
+    sweeps: Sweeps | Queued
     observed: list[Unit]
     shortages: list[Shortage]
+    queues: dict[str, Any] | None = None
+    warnings: list[dict[str, Any]] = field(default_factory=list)
 
 
 def decide(plan: Plan, share: Share, state: State) -> Decided:
@@ -57,7 +63,12 @@ def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Deci
     stock, stops = open_settled(plan, share, state)
     if state.previous_cycle == state.now:
         stock.sure.update(unit for unit in stock.units() if unit.started >= state.now)
-    return Decided(stock, stops, Sweeps(stock, restraint), [], [])
+    if not share.entry.policy.has_queues:
+        return Decided(stock, stops, Sweeps(stock, restraint), [], [])
+    table = make_table(plan, share, state, stock)
+    told = queue_rows(plan, table, stock)
+    warnings = oversubscribed_rows(plan, table)
+    return Decided(stock, stops, Queued(stock, table, restraint), [], [], told, warnings)
 
 
 def _shortages(plan: Plan, share: Share, state: State) -> dict[str, Shortage]:
